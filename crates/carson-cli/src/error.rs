@@ -1,5 +1,6 @@
 //! What goes wrong in a command, and the exit code that says so.
 
+use carson_home::halt::with_causes;
 use carson_loop::error::LoopError;
 use carson_loop::json_file::FileError;
 use carson_operator::Refusal;
@@ -92,7 +93,7 @@ impl CommandError {
 
     /// Something that Carson stands on does not work; with the chain of causes.
     pub fn caused_by(error: &dyn std::error::Error) -> Self {
-        Self::failed(chain(error))
+        Self::failed(with_causes(error))
     }
 
     /// A panic, which has printed itself.
@@ -121,20 +122,6 @@ impl CommandError {
             print::error(&format!("  hint: {hint}"));
         }
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 macro_rules! from {
@@ -167,7 +154,7 @@ impl From<Refusal> for CommandError {
                 let hint = format!("add --repo with one of: {}", known.join(", "));
                 (refusal.to_string(), Some(hint))
             }
-            _ => (chain(&refusal), refusal.hint()),
+            _ => (with_causes(&refusal), refusal.hint()),
         };
         Self {
             kind,
@@ -186,7 +173,7 @@ impl From<LoopError> for CommandError {
         };
         Self {
             kind,
-            message: chain(&error),
+            message: with_causes(&error),
             hints: error.hint().into_iter().collect(),
         }
     }

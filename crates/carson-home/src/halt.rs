@@ -48,6 +48,11 @@ impl Hinted for std::io::Error {
 
 /// What happened, why, and what to do.
 pub fn describe_error(error: &impl Hinted) -> String {
+    format!("{}; {}", with_causes(error), error.hint())
+}
+
+/// What happened, and why, in a line: a cause that an error has told of already is not told again.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -58,5 +63,5 @@ pub fn describe_error(error: &impl Hinted) -> String {
         }
         source = cause.source();
     }
-    format!("{text}; {}", error.hint())
+    text
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use carson_proc::{Cancel, Command, Exit, ProcessId, spawn_detached};
+use carson_proc::{Cancel, Command, Exit, ProcessId, spawn_detached_to};
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,12 +18,14 @@ use crate::digest::Digest;
 use crate::error::LoopError;
 use crate::event::{Event, Happened};
 use crate::events_file::read_events;
-use crate::journal::state_of;
+use crate::fold::{interrupted, may_be_made};
+use crate::journal::{judged, state_of};
 use crate::json_file;
-use crate::lock::{Owner, dead_owner_of, owner_of};
+use crate::lock::{Owner, dead_owner_of, holder_of, owner_of};
 use crate::meta::{Checked, Meta};
+use crate::own_file::{self, How};
 use crate::place::{Found, Layout, Place};
-use crate::run::check_alone;
+use crate::run::{check_alone, check_walled};
 use crate::state::State;
 use crate::status::Status;
 use crate::stop_file::StopFile;
@@ -66,6 +68,8 @@ pub struct StatusAnswer {
     pub died: Option<Owner>,
     /// What is wrong with its configuration.
     pub config_error: Option<String>,
+    /// What is wrong with its state's file; the answer is what its events come to.
+    pub state_error: Option<String>,
     /// The tree.
     pub root: PathBuf,
     /// The loop's own files.
@@ -81,6 +85,10 @@ pub struct History {
     pub attempts: Vec<Entry>,
     /// Older ones that are left out.
     pub left_out: usize,
+    /// One that began and did not end.
+    pub under_way: Option<u32>,
+    /// Older ones that another program made, ALPF: only their number is known.
+    pub adopted: u32,
 }
 
 /// An attempt in the history.
@@ -126,6 +134,8 @@ pub struct TestAnswer {
     pub check: Checked,
     /// What it printed.
     pub output: String,
+    /// Whether it ran behind walls: see [`test_promise_walled`].
+    pub walled: bool,
 }
 
 /// A configuration that was changed.
@@ -176,16 +186,29 @@ pub fn init(root: &Path, layout: Layout, config: &Config) -> Result<Place, LoopE
     Ok(place)
 }
 
-/// Sees to it that a loop that was found has its own files: what ALPF was told is taken over.
+/// Whether ALPF was told bounds, and nobody what is to be done within them.
 ///
 /// # Errors
-/// When that is broken, or the disk says no.
-pub fn settle(place: &Place) -> Result<bool, LoopError> {
+/// When that is broken: with the line.
+pub fn is_unsaid(place: &Place) -> Result<bool, LoopError> {
+    match config(place) {
+        Ok(_) => Ok(false),
+        Err(LoopError::Unsaid { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sees to it that a loop that was found has its own files: what ALPF was told is taken over, with what is said
+/// beside it.
+///
+/// # Errors
+/// When that is broken, it is not said what is to be done, or the disk says no.
+pub fn settle(place: &Place, changes: &Changes) -> Result<bool, LoopError> {
     let is_new = place.config().symlink_metadata().is_err();
     if !is_new || place.layout() != Layout::Native || !place.alpf_config().is_file() {
         return Ok(false);
     }
-    let told = ConfigFile::of_alpf(place)?.config;
+    let told = ConfigFile::of_alpf(place, changes)?.config;
     place.make()?;
     config_file::create(place, &told)?;
     Ok(true)
@@ -197,7 +220,9 @@ pub fn settle(place: &Place) -> Result<bool, LoopError> {
 /// When that is broken: with the line.
 pub fn config(place: &Place) -> Result<Config, LoopError> {
     match place.config().symlink_metadata() {
-        Err(_) if place.alpf_config().is_file() => Ok(ConfigFile::of_alpf(place)?.config),
+        Err(_) if place.alpf_config().is_file() => {
+            Ok(ConfigFile::of_alpf(place, &Changes::default())?.config)
+        }
         _ => Ok(ConfigFile::open(place)?.config),
     }
 }
@@ -207,17 +232,20 @@ pub fn config(place: &Place) -> Result<Config, LoopError> {
 /// # Errors
 /// When its files are broken: with the line.
 pub fn status(place: &Place) -> Result<StatusAnswer, LoopError> {
-    let look = || Ok::<_, LoopError>((state_of(place)?, owner_of(&place.lock())));
-    let (mut state, mut owner) = look()?;
+    let look = || Ok::<_, LoopError>((judged(place)?, owner_of(&place.lock())));
+    let ((mut state, mut wrong), mut owner) = look()?;
     if state.status == Status::Running && owner.is_none() {
         // It may have ended between the two.
-        (state, owner) = look()?;
+        ((state, wrong), owner) = look()?;
     }
     let config = config(place);
     let told = config.as_ref().ok();
     let died = dead_owner_of(&place.lock()).filter(|_| state.status == Status::Running);
     let max_attempts = match (state.max_attempts, told) {
         (0, Some(config)) => config.max_attempts,
+        (known, Some(config)) if owner.is_none() => {
+            may_be_made(&read_events(&place.events())?, known, config.max_attempts)
+        }
         (known, _) => known,
     };
     Ok(StatusAnswer {
@@ -237,6 +265,7 @@ pub fn status(place: &Place) -> Result<StatusAnswer, LoopError> {
         owner,
         died,
         config_error: config.as_ref().err().map(ToString::to_string),
+        state_error: wrong.map(|error| error.to_string()),
         root: place.root().to_owned(),
         dir: place.dir(),
     })
@@ -252,6 +281,16 @@ pub fn history(place: &Place, limit: Option<usize>) -> Result<History, LoopError
         Happened::Checked { check, .. } => Some(check.clone()),
         _ => None,
     });
+    let taken = events.iter().rev().find_map(|event| match &event.what {
+        Happened::Adopted { state } => Some(state.last_attempt),
+        _ => None,
+    });
+    let adopted = match taken {
+        Some(count) => count,
+        None if events.is_empty() => state_of(place)?.last_attempt,
+        None => 0,
+    };
+    let under_way = interrupted(&events).map(|begun| begun.attempt);
     let metas: Vec<Meta> = events
         .into_iter()
         .filter_map(|event| match event.what {
@@ -271,7 +310,9 @@ pub fn history(place: &Place, limit: Option<usize>) -> Result<History, LoopError
     Ok(History {
         first_check,
         attempts: metas.into_iter().skip(left_out).map(entry).collect(),
+        under_way,
         left_out,
+        adopted,
     })
 }
 
@@ -291,14 +332,14 @@ pub async fn start(
         return Err(crate::lock::LockError::Held { path, owner }.into());
     }
     let events = || {
-        let found = std::fs::metadata(place.events()).ok()?;
+        let found = std::fs::symlink_metadata(place.events()).ok()?;
         Some((found.ino(), found.len()))
     };
     let before = events();
     let log = place.log();
-    let from = std::fs::metadata(&log)
-        .map(|found| found.len())
-        .unwrap_or(0);
+    let file = own_file::open(&log, How::Append);
+    let file = file.map_err(LoopError::io(format!("{}", log.display())))?;
+    let from = file.metadata().map(|found| found.len()).unwrap_or(0);
     let mut command = Command::new(&caller.program, place.root())
         .args(["loop", "run", "--background"])
         .args(args.iter().cloned())
@@ -306,7 +347,7 @@ pub async fn start(
     if place.layout() == Layout::Alpf {
         command = command.args(["--compat", "alpf"]);
     }
-    let begun = spawn_detached(&command, &log)?;
+    let begun = spawn_detached_to(&command, file)?;
     let id = begun.id;
     let (sender, mut ended) = tokio::sync::oneshot::channel();
     tokio::spawn(async move {
@@ -345,7 +386,8 @@ pub async fn stop(
     caller: &Caller,
     after_attempt: bool,
 ) -> Result<StopAnswer, LoopError> {
-    let Some(owner) = owner_of(&place.lock()) else {
+    // A signal goes to nobody whom only the file names.
+    let Some(owner) = holder_of(&place.lock())? else {
         let status = state_of(place)?.status;
         return Err(LoopError::NotRunning { status });
     };
@@ -360,7 +402,9 @@ pub async fn stop(
     } else {
         let _ = id.ask_to_end();
         let started = Instant::now();
-        while owner_of(&place.lock()).is_some_and(|now| now.process() == id) {
+        let lock = place.lock();
+        let holds = || std::fs::symlink_metadata(&lock).is_ok_and(|file| id.has_locked(&file));
+        while holds() {
             if started.elapsed() > ENDS {
                 return Err(LoopError::StillRunning { pid: id.pid });
             }
@@ -383,10 +427,13 @@ pub fn update(
     caller: &Caller,
     changes: &Changes,
 ) -> Result<UpdateAnswer, LoopError> {
-    settle(place)?;
-    let (before, config) = config_file::change(place, changes, &caller.clock)?;
+    let is_new = settle(place, changes)?;
+    let (changed, config) = config_file::change(place, changes, &caller.clock)?;
     Ok(UpdateAnswer {
-        changed: config.differs(&before),
+        changed: match is_new {
+            true => config_file::keys_of(changes),
+            false => changed,
+        },
         at_next_attempt: owner_of(&place.lock()).is_some(),
         config,
     })
@@ -406,6 +453,27 @@ pub async fn test_promise(
         promise_fulfilled: check.passed,
         check,
         output: caller.redactor.redact(&output).into_owned(),
+        walled: false,
+    })
+}
+
+/// The same for whoever may run nothing there: the promise reads the tree, the system and the toolchains, and writes a
+/// temporary directory; it has no network, no home and no variable but those of programs. All of its runs take ten
+/// minutes at most.
+///
+/// # Errors
+/// When the configuration is broken, or the walls are not to be had.
+pub async fn test_promise_walled(
+    place: &Place,
+    caller: &Caller,
+    cancel: &Cancel,
+) -> Result<TestAnswer, LoopError> {
+    let (check, output) = check_walled(place, caller, &config(place)?, cancel).await?;
+    Ok(TestAnswer {
+        promise_fulfilled: check.passed,
+        check,
+        output: caller.redactor.redact(&output).into_owned(),
+        walled: true,
     })
 }
 

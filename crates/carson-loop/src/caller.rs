@@ -12,6 +12,9 @@ use crate::normal::Places;
 /// Bytes of a file of git's settings that are read.
 const SETTINGS: u64 = 1 << 20;
 
+/// Variables that hold no secret, beside those of a locale.
+const PLAIN: [&str; 6] = ["PATH", "LANG", "LANGUAGE", "TZ", "TERM", "USER"];
+
 /// Who asks for something.
 #[derive(Clone, Debug)]
 pub struct Caller {
@@ -48,6 +51,20 @@ impl Caller {
         found
             .map(|(_, value)| value.as_os_str())
             .filter(|value| !value.is_empty())
+    }
+
+    /// The same with no variable but those that programs need to run at all: no secret is in one of them.
+    #[must_use]
+    pub(crate) fn bare(&self) -> Self {
+        let is_plain = |name: &OsStr| {
+            let name = name.as_encoded_bytes();
+            name.starts_with(b"LC_") || PLAIN.iter().any(|plain| plain.as_bytes() == name)
+        };
+        let env = self.env.iter().filter(|(name, _)| is_plain(name));
+        Self {
+            env: env.cloned().collect(),
+            ..self.clone()
+        }
     }
 
     /// The user's home.

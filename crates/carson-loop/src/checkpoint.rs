@@ -12,8 +12,11 @@ use crate::digest::Digest;
 use crate::error::LoopError;
 use crate::head::head;
 use crate::json_file::{self, FileError, Sync};
+use crate::own_file;
 use crate::place::Place;
-use crate::tree::{Contents, Entry, Look, Rules, Snapshot, TreeError, TreePath, read_plain};
+use crate::tree::{
+    Contents, Entry, Look, Rules, Snapshot, TreeError, TreePath, is_own, read_plain,
+};
 
 /// Bytes of a checkpoint's list.
 const LIST: u64 = 4 << 30;
@@ -27,6 +30,9 @@ struct Kept {
     entries: Vec<Placed>,
     /// What the first one has and this one does not.
     gone: Vec<TreePath>,
+    /// It has everything itself: there was no first one, as another program made the attempts before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    whole: bool,
     /// What stands there, was ignored, and is no attempt's: a way back made it visible.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     spared: BTreeSet<TreePath>,
@@ -48,6 +54,9 @@ pub struct Repository {
     pub head: Option<String>,
     /// The bytes of its index.
     pub index: Option<Digest>,
+    /// Where the tree is below the top of its work tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<String>,
 }
 
 /// A checkpoint.
@@ -93,7 +102,9 @@ impl Checkpoints {
     /// Whether there is one of an attempt.
     #[must_use]
     pub fn has(&self, number: u32) -> bool {
-        self.file(number).is_file()
+        self.file(number)
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_file())
     }
 
     /// Looks at the tree, keeps what is in it, and writes it down as what an attempt left. What of the repository
@@ -177,6 +188,7 @@ impl Checkpoints {
         Ok(Repository {
             head: head(git),
             index: index.and_then(Result::ok).map(|(hash, _)| hash),
+            below: Some(rules.prefix()),
         })
     }
 
@@ -197,12 +209,13 @@ impl Checkpoints {
         spared: BTreeSet<TreePath>,
     ) -> Result<(), LoopError> {
         let (mut entries, mut gone) = (Vec::new(), Vec::new());
-        if is_first {
+        let is_whole = !is_first && !self.has(FIRST);
+        if is_first || is_whole {
             let all = tree
                 .entries()
                 .map(|(path, entry)| (path.clone(), entry.clone()));
             entries = all.map(|(path, entry)| Placed { path, entry }).collect();
-            self.first = Some(tree.clone());
+            self.first = is_first.then(|| tree.clone());
         } else {
             for change in self.first()?.changes(tree) {
                 match change.after {
@@ -217,6 +230,7 @@ impl Checkpoints {
         let kept = Kept {
             entries,
             gone,
+            whole: is_whole,
             spared,
             repository,
         };
@@ -227,7 +241,8 @@ impl Checkpoints {
 
     fn read(&mut self, file: &Path) -> Result<Checkpoint, LoopError> {
         let kept = read(file)?;
-        let first = self.first()?;
+        let none = Snapshot::default();
+        let first = if kept.whole { &none } else { self.first()? };
         let mut entries: BTreeMap<_, _> = first
             .entries()
             .map(|(path, entry)| (path.clone(), entry.clone()))
@@ -250,10 +265,23 @@ fn placed(entries: Vec<Placed>) -> impl Iterator<Item = (TreePath, Entry)> {
 }
 
 fn read(file: &Path) -> Result<Kept, FileError> {
-    let bytes = read_plain(file, LIST).map_err(FileError::io(file))?;
+    let bytes = own_file::read(file, LIST).map_err(FileError::io(file))?;
     let bytes = bytes.ok_or_else(|| FileError::TooLong {
         path: file.to_owned(),
         most: LIST,
     })?;
-    json_file::parse(file, &bytes)
+    let kept: Kept = json_file::parse(file, &bytes)?;
+    let placed = kept.entries.iter().map(|placed| &placed.path);
+    let mut all = placed.chain(&kept.gone).chain(&kept.spared);
+    match all.find(|path| path.parts().any(is_own)) {
+        None => Ok(kept),
+        Some(path) => Err(FileError::Malformed {
+            path: file.to_owned(),
+            line: 1,
+            column: 1,
+            detail: format!(
+                "{path} is a repository's own file, or Carson's, and in no checkpoint: somebody else wrote this one"
+            ),
+        }),
+    }
 }

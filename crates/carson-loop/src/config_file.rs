@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_core::Clock;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::config::{Changes, Config};
 use crate::error::LoopError;
 use crate::json_file::{self, FileError, Sync};
 use crate::lock::{Lock, Owner};
 use crate::place::{Layout, Place};
+use crate::stories::Json;
 
 /// How long somebody else may take to change it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -34,12 +35,21 @@ impl ConfigFile {
         Self::read(place.config(), place.layout())
     }
 
-    /// Reads what ALPF was told.
+    /// Reads what ALPF was told, with what is said beside it.
     ///
     /// # Errors
-    /// When it is not what it should be: with the line.
-    pub fn of_alpf(place: &Place) -> Result<Self, LoopError> {
-        Self::read(place.alpf_config(), Layout::Alpf)
+    /// When it is not what it should be: with the line; or nobody says a promise and a task.
+    pub fn of_alpf(place: &Place, changes: &Changes) -> Result<Self, LoopError> {
+        let path = place.alpf_config();
+        let bytes = json_file::bytes(&path)?;
+        let config = parse_with(&path, Layout::Alpf, &bytes, changes)?;
+        let layout = Layout::Alpf;
+        Ok(Self {
+            path,
+            layout,
+            bytes,
+            config,
+        })
     }
 
     fn read(path: PathBuf, layout: Layout) -> Result<Self, LoopError> {
@@ -81,7 +91,8 @@ pub fn create(place: &Place, config: &Config) -> Result<(), LoopError> {
     Ok(())
 }
 
-/// Changes that of a loop; what it was, and what it is. One that is broken is left as it is.
+/// Changes that of a loop: which keys differ, and what it is. One that is broken is left as it is, and in any other
+/// each key stays where it stands.
 ///
 /// # Errors
 /// When it is broken, it would be, or the disk says no.
@@ -89,46 +100,87 @@ pub fn change(
     place: &Place,
     changes: &Changes,
     clock: &Clock,
-) -> Result<(Config, Config), LoopError> {
+) -> Result<(Vec<String>, Config), LoopError> {
     let owner = Owner::myself("carson loop update", clock.now());
     let _lock = Lock::wait(&place.edit_lock(), &owner, PATIENCE)?;
-    let before = ConfigFile::open(place)?;
-    let after = changes.to(&before.config).map_err(LoopError::Unfit)?;
-    if after != before.config {
-        // Keys that ALPF has and we do not know stay.
-        let mut table: Value = json_file::parse(&before.path, &before.bytes)?;
-        let new = serde_json::to_value(&after).unwrap_or_default();
-        for key in after.differs(&before.config) {
-            table[key.as_str()] = new[key.as_str()].clone();
+    let (path, layout) = (place.config(), place.layout());
+    let bytes = json_file::bytes(&path)?;
+    let (keys, after) = match parse(&path, layout, &bytes) {
+        Ok(before) => {
+            let after = changes.to(&before).map_err(LoopError::Unfit)?;
+            (after.differs(&before), after)
         }
-        json_file::write(&before.path, &table, Sync::Now)?;
+        // What it does not say may be what is said now.
+        Err(LoopError::Unsaid { .. }) => {
+            let after = parse_with(&path, layout, &bytes, changes)?;
+            (keys_of(changes), after)
+        }
+        Err(error) => return Err(error),
+    };
+    if !keys.is_empty() {
+        let mut text: Json = json_file::parse(&path, &bytes)?;
+        let new = serde_json::to_value(&after).unwrap_or_default();
+        for key in &keys {
+            let value = Json::parse(&new[key.as_str()].to_string());
+            if let (Some(table), Ok(value)) = (text.object_mut(), value) {
+                table.set(key, value);
+            }
+        }
+        let written = json_file::write_bytes(&path, text.pretty().as_bytes(), Sync::Now);
+        written.map_err(FileError::io(&path))?;
     }
-    Ok((before.config, after))
+    Ok((keys, after))
 }
 
-fn parse(path: &Path, layout: Layout, bytes: &[u8]) -> Result<Config, FileError> {
+fn parse(path: &Path, layout: Layout, bytes: &[u8]) -> Result<Config, LoopError> {
+    parse_with(path, layout, bytes, &Changes::default())
+}
+
+/// ALPF may know keys that we do not, and need not say what is to be done: `changes` may.
+fn parse_with(
+    path: &Path,
+    layout: Layout,
+    bytes: &[u8],
+    changes: &Changes,
+) -> Result<Config, LoopError> {
     let strict = json_file::parse(path, bytes);
-    match (layout, strict) {
-        (Layout::Alpf, Err(error)) => without_unknown(path, bytes).unwrap_or(Err(error)),
-        (_, strict) => strict,
-    }
+    let error = match (layout, strict) {
+        (_, Ok(config)) => return changes.to(&config).map_err(LoopError::Unfit),
+        (Layout::Native, Err(error)) => return Err(error.into()),
+        (Layout::Alpf, Err(error)) => error,
+    };
+    let mut table: Map<String, Value> = json_file::parse(path, bytes)?;
+    let known = serde_json::to_value(Changes::default()).unwrap_or_default();
+    let all = table.len();
+    table.retain(|key, _| known.get(key.as_str()).is_some());
+    let is_theirs = table.len() < all;
+    table.extend(said(changes));
+    let what = match ["promise", "task"].map(|key| table.contains_key(key)) {
+        [true, true] if is_theirs || !changes.is_empty() => {
+            let text = serde_json::to_vec_pretty(&table).unwrap_or_default();
+            return Ok(json_file::parse(path, &text)?);
+        }
+        [true, true] => return Err(error.into()),
+        [false, false] => "promise and no task",
+        [false, true] => "promise",
+        [true, false] => "task",
+    };
+    let path = path.to_owned();
+    Err(LoopError::Unsaid { path, what })
 }
 
-/// ALPF may know keys that we do not; `None` where they are not what is wrong.
-fn without_unknown(path: &Path, bytes: &[u8]) -> Option<Result<Config, FileError>> {
-    let mut table: serde_json::Map<String, Value> = json_file::parse(path, bytes).ok()?;
-    let usual = Config::new(
-        crate::words::Words::Line("x".into()),
-        crate::words::Words::Line("x".into()),
-    );
-    let known = serde_json::to_value(usual).ok()?;
-    let count = table.len();
-    table.retain(|key, _| known.get(key.as_str()).is_some());
-    if table.len() == count {
-        return None;
-    }
-    let text = serde_json::to_vec_pretty(&table).ok()?;
-    Some(json_file::parse(path, &text))
+/// The keys that are said.
+pub(crate) fn keys_of(changes: &Changes) -> Vec<String> {
+    said(changes).into_iter().map(|(key, _)| key).collect()
+}
+
+/// The same, with their values.
+fn said(changes: &Changes) -> Map<String, Value> {
+    let Ok(Value::Object(mut keys)) = serde_json::to_value(changes) else {
+        return Map::new();
+    };
+    keys.retain(|_, value| !value.is_null());
+    keys
 }
 
 #[cfg(test)]
@@ -160,12 +212,58 @@ mod tests {
         assert!(!text.contains("stagnation_limit"), "{text}");
         // One of ours does not pass over anything.
         let place = Place::at(dir.path(), Layout::Native).unwrap();
-        let error = ConfigFile::of_alpf(&place).unwrap().config.differs(&config);
-        assert_eq!(error, ["max_attempts"]);
+        let told = ConfigFile::of_alpf(&place, &Changes::default()).unwrap();
+        assert_eq!(told.config.differs(&config), ["max_attempts"]);
         place.make().unwrap();
         fs::copy(place.alpf_config(), place.config()).unwrap();
         let error = ConfigFile::open(&place).unwrap_err().to_string();
         assert!(error.contains("unknown field `checkpoint_mode`"), "{error}");
+    }
+
+    #[test]
+    fn bounds_without_a_promise_are_completed_and_no_key_moves() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::at(dir.path(), Layout::Alpf).unwrap();
+        place.make().unwrap();
+        let text = "{\n  \"timeout_seconds\": 30,\n  \"z\": 1,\n  \"max_attempts\": 7\n}\n";
+        fs::write(place.config(), text).unwrap();
+        let error = ConfigFile::open(&place).unwrap_err();
+        assert!(
+            matches!(&error, LoopError::Unsaid { what, .. } if *what == "promise and no task"),
+            "{error}"
+        );
+        let line = |text: &str| Some(Words::line(text).unwrap());
+        let promise = Changes {
+            promise: line("npm test"),
+            ..Changes::default()
+        };
+        let clock = Clock::system();
+        let error = change(&place, &promise, &clock).unwrap_err();
+        assert!(
+            error.to_string().ends_with("config.json says no task"),
+            "{error}"
+        );
+        assert_eq!(fs::read_to_string(place.config()).unwrap(), text);
+        let both = Changes {
+            task: line("fix"),
+            ..promise
+        };
+        let (keys, config) = change(&place, &both, &clock).unwrap();
+        assert_eq!(keys, ["promise", "task"]);
+        assert_eq!((config.max_attempts, config.timeout_seconds), (7, 30));
+        let more = Changes {
+            max_attempts: Some(9),
+            ..Changes::default()
+        };
+        assert_eq!(change(&place, &more, &clock).unwrap().0, ["max_attempts"]);
+        let right = "{\n  \"timeout_seconds\": 30,\n  \"z\": 1,\n  \"max_attempts\": 9,\n  \"promise\": \"npm test\",\n  \"task\": \"fix\"\n}\n";
+        assert_eq!(fs::read_to_string(place.config()).unwrap(), right);
+        // Carson's own says both, or is broken.
+        let place = Place::at(dir.path(), Layout::Native).unwrap();
+        place.make().unwrap();
+        fs::write(place.config(), "{\"max_attempts\": 7}").unwrap();
+        let error = change(&place, &both, &clock).unwrap_err().to_string();
+        assert!(error.contains("missing field `promise`"), "{error}");
     }
 
     #[test]

@@ -48,6 +48,20 @@ pub enum LoopError {
         /// Why.
         reason: String,
     },
+    /// ALPF was told bounds, and not what is to be done within them.
+    #[error("{} says no {what}", path.display())]
+    Unsaid {
+        /// ALPF's configuration.
+        path: PathBuf,
+        /// What it does not say.
+        what: &'static str,
+    },
+    /// The walls that were asked for are not to be had.
+    #[error("this machine has no such sandbox: {lacks}")]
+    NoWalls {
+        /// What it lacks.
+        lacks: String,
+    },
     /// Nobody runs it.
     #[error("the loop does not run: {}", standing(*status))]
     NotRunning {
@@ -83,6 +97,12 @@ pub enum LoopError {
     /// The repository's index is being written by somebody.
     #[error("{} is there: a git is at work, or died", path.display())]
     IndexLocked {
+        /// The lock.
+        path: PathBuf,
+    },
+    /// Its lock was taken away while it ran, and nothing else.
+    #[error("{} was taken away while the loop ran", path.display())]
+    Unlocked {
         /// The lock.
         path: PathBuf,
     },
@@ -123,12 +143,16 @@ impl LoopError {
                 "make one: carson loop init --promise \"npm test\" --task \"COMMAND\""
             }
             Self::Exists { .. } => "`carson loop update` changes it, `carson loop run` runs it",
+            Self::Unsaid { .. } => {
+                "say it once: carson loop run --promise \"npm test\" --task \"COMMAND\""
+            }
+            Self::NoWalls { .. } => "`carson sandbox` says what this machine can do",
             Self::Foreign { .. } => {
                 "look at it, and make it yours with chown if you want to run it"
             }
             Self::NoDirectory { .. } => "take it away",
             Self::Ended { .. } => {
-                "--more N gives it N more attempts and its whole time again; --fresh begins anew, and keeps the \
+                "--more N lets it make N more attempts, and gives it its whole time again; --fresh begins anew, and keeps the \
                  attempts so far in runs/"
             }
             Self::NotRunning { .. } => "`carson loop status` says how it stands",
@@ -137,8 +161,17 @@ impl LoopError {
                 "--keep-mine keeps those files as they are; --overwrite gives them up"
             }
             Self::IndexLocked { .. } => "wait for that git; if none runs, take the file away",
+            Self::Unlocked { .. } => {
+                "nobody would see that it runs, so it ended; all that it had kept is there, and `carson loop run` goes on"
+            }
             Self::Gone { .. } => {
                 "what it had kept is lost; the tree is as the last attempt left it"
+            }
+            Self::Lock(LockError::HeldByNobody { path }) => {
+                return Some(format!(
+                    "somebody changed what it says; `fuser {}` names the process: end that, and say so again",
+                    path.display()
+                ));
             }
             Self::Lock(LockError::Held { .. }) => {
                 "`carson loop stop` ends it, `carson loop status` shows it"
@@ -163,7 +196,11 @@ impl LoopError {
     pub fn is_of_the_ask(&self) -> bool {
         matches!(
             self,
-            Self::None { .. } | Self::Unfit(_) | Self::NoAttempt { .. }
+            Self::None { .. }
+                | Self::Unfit(_)
+                | Self::Unsaid { .. }
+                | Self::NoWalls { .. }
+                | Self::NoAttempt { .. }
         )
     }
 

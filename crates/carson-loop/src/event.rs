@@ -35,6 +35,9 @@ pub enum Happened {
         pid: i32,
         /// Attempts that may be made.
         max_attempts: u32,
+        /// So many may by `config.json`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        configured: Option<u32>,
         /// What it is about: the same for the same task and promise.
         subject: Digest,
         /// Whether it goes on where it was.
@@ -42,9 +45,9 @@ pub enum Happened {
         /// Whether it runs behind the sandbox's walls.
         sandbox: bool,
     },
-    /// Somebody gave it more attempts, and its whole time again.
+    /// Somebody gave it more attempts than were made, for the run that begins, and its whole time again.
     More {
-        /// How many.
+        /// How many more.
         attempts: u32,
     },
     /// The promise was asked before the first attempt.

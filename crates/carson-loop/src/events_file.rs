@@ -2,16 +2,17 @@
 //!
 //! A killed process may leave half a line at the end. Readers leave it out, and the next writer takes it away.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::marker::PhantomData;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::json_file::FileError;
+use crate::own_file::{How, open};
 
 /// Bytes from the end that are looked through for the last whole line.
 const LINE: u64 = 4 << 20;
@@ -32,9 +33,7 @@ impl<E: Serialize> EventsWriter<E> {
     /// # Errors
     /// When it cannot be used.
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true).mode(0o600);
-        let mut file = options.open(path).map_err(FileError::io(path))?;
+        let mut file = open(path, How::Append).map_err(FileError::io(path))?;
         mend(&mut file).map_err(FileError::io(path))?;
         Ok(Self {
             path: path.to_owned(),
@@ -54,6 +53,16 @@ impl<E: Serialize> EventsWriter<E> {
         self.file.write_all(&line).map_err(fail)
     }
 
+    /// Whether it is still there under its name.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        let place = |found: &fs::Metadata| (found.dev(), found.ino());
+        match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
+            (Ok(ours), Ok(there)) => place(&ours) == place(&there),
+            _ => false,
+        }
+    }
+
     /// A handle of the file, for whoever sees to it that it is on the disk.
     ///
     /// # Errors
@@ -68,7 +77,7 @@ impl<E: Serialize> EventsWriter<E> {
 /// # Errors
 /// When it cannot be read, or a line that is whole is no event: with its number.
 pub fn read_events<E: DeserializeOwned>(path: &Path) -> Result<Vec<E>, FileError> {
-    let bytes = match crate::tree::read_plain(path, MOST) {
+    let bytes = match crate::own_file::read(path, MOST) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => {
             let path = path.to_owned();

@@ -41,7 +41,7 @@ impl State {
                 self.started_at.get_or_insert(event.at);
             }
             Happened::More { attempts, .. } => {
-                self.max_attempts = self.max_attempts.saturating_add(*attempts);
+                self.max_attempts = self.attempt.saturating_add(*attempts);
                 self.judged_from = self.last_attempt;
                 self.elapsed_ms = 0;
             }
@@ -102,6 +102,50 @@ impl State {
         self.elapsed_ms = how.elapsed_ms;
         self.ended_at = Some(at);
     }
+}
+
+/// So many attempts a run that goes on may make in all. What somebody said since for this run alone holds: `--more`, or
+/// `max_attempts` in the state's file; until `config.json` says another number than it did then.
+#[must_use]
+pub fn bound(events: &[Event], configured: u32) -> u32 {
+    let (mut state, mut said, mut then) = (State::default(), None, configured);
+    for event in events {
+        let before = state.max_attempts;
+        state.take(event);
+        match &event.what {
+            Happened::Started { configured, .. } => then = configured.unwrap_or(then),
+            Happened::More { .. } => said = Some(state.max_attempts),
+            Happened::StateEdited { max_attempts, .. } if *max_attempts != before => {
+                said = Some(*max_attempts);
+            }
+            Happened::ConfigChanged { keys, max_attempts } if has_attempts(keys) => {
+                (said, then) = (None, *max_attempts);
+            }
+            Happened::Ended { .. } => said = None,
+            _ => {}
+        }
+    }
+    said.filter(|_| then == configured).unwrap_or(configured)
+}
+
+/// So many attempts may be made by what somebody said last: the run that was last, or `config.json` where it changed since.
+#[must_use]
+pub fn may_be_made(events: &[Event], known: u32, configured: u32) -> u32 {
+    let then = events.iter().rev().find_map(|event| match &event.what {
+        Happened::Started { configured, .. } => *configured,
+        Happened::ConfigChanged { keys, max_attempts } if has_attempts(keys) => Some(*max_attempts),
+        _ => None,
+    });
+    match then {
+        Some(then) if then != configured => configured,
+        _ => known,
+    }
+}
+
+/// Whether the number of attempts is among the keys of a configuration that changed.
+#[must_use]
+pub fn has_attempts(keys: &[String]) -> bool {
+    keys.iter().any(|key| key == "max_attempts")
 }
 
 /// The attempts that are held against each other, of the events of a run.

@@ -75,7 +75,7 @@ async fn put_part(
 ) -> Result<(), LoopError> {
     let kept = place.dir().join("index");
     let io = |source| LoopError::io(format!("{}", kept.display()))(source);
-    fs::write(&kept, bytes).map_err(io)?;
+    crate::json_file::write_bytes(&kept, bytes, crate::json_file::Sync::Later).map_err(io)?;
     let done = put_entries(git, place.root(), caller, &kept).await;
     let _ = fs::remove_file(&kept);
     done

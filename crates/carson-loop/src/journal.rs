@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 
 use carson_core::Clock;
 
+use crate::alpf_state;
 use crate::error::LoopError;
 use crate::event::{Event, Happened};
 use crate::events_file::{EventsWriter, read_events};
 use crate::json_file::{self, FileError, Sync};
-use crate::place::Place;
+use crate::place::{Layout, Place};
 use crate::state::State;
+use crate::status::Status;
 
 /// Keys of the state that a person may change.
 const EDITABLE: [&str; 3] = ["status", "attempt", "max_attempts"];
@@ -24,6 +26,7 @@ const EDITABLE: [&str; 3] = ["status", "attempt", "max_attempts"];
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
+    layout: Layout,
     events: EventsWriter<Event>,
     past: Vec<Event>,
     state: State,
@@ -43,6 +46,7 @@ impl Journal {
         let past: Vec<Event> = read_events(&place.events())?;
         let mut journal = Self {
             path: place.state(),
+            layout: place.layout(),
             events: EventsWriter::open(&place.events())?,
             state: State::of(&past),
             past,
@@ -50,7 +54,7 @@ impl Journal {
             left_alone: false,
             clock: clock.clone(),
         };
-        match read_state(&journal.path)? {
+        match read_state(&journal.path, journal.layout, &journal.past)? {
             Some((state, bytes)) if state == journal.state => journal.written = bytes,
             Some((state, bytes)) => journal.reconcile(&state, bytes)?,
             None if journal.past.is_empty() => {}
@@ -69,6 +73,12 @@ impl Journal {
     #[must_use]
     pub fn past(&self) -> &[Event] {
         &self.past
+    }
+
+    /// Whether the events' file is still the one that this writes.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.events.is_there()
     }
 
     /// A handle of the events' file, for whoever sees to it that it is on the disk.
@@ -106,7 +116,7 @@ impl Journal {
         if self.left_alone {
             return Ok(false);
         }
-        let read = read_state(&self.path);
+        let read = read_state(&self.path, self.layout, &self.past);
         let found = read.inspect_err(|_| self.left_alone = true)?;
         match found {
             Some((_, bytes)) if bytes == self.written => Ok(false),
@@ -120,7 +130,7 @@ impl Journal {
         if found.events > self.past.len() as u64 {
             // Its events are gone.
             self.written = bytes;
-            let state = Box::new(found.clone());
+            let state = Box::new(without_events(found, self.layout));
             return self.add(Happened::Adopted { state }, Sync::Later);
         }
         self.take(found, bytes).map(drop)
@@ -129,8 +139,7 @@ impl Journal {
     /// Takes what stands in the file instead of what we wrote; whether a person wrote it. It is held against the state
     /// at the event that it names: those that came since are in no state that a person has seen.
     fn take(&mut self, found: &State, bytes: Vec<u8>) -> Result<bool, LoopError> {
-        let known = usize::try_from(found.events).unwrap_or(usize::MAX);
-        let then = State::of(&self.past[..known.min(self.past.len())]);
+        let then = at_its_event(&self.past, found);
         let is_edited = *found != then;
         if is_edited {
             self.edited(&then, found, bytes)?;
@@ -143,39 +152,12 @@ impl Journal {
     }
 
     fn edited(&mut self, before: &State, found: &State, bytes: Vec<u8>) -> Result<(), LoopError> {
-        if let Some(key) = changed_key(before, found) {
-            self.left_alone = true;
-            return Err(FileError::Malformed {
-                path: self.path.clone(),
-                line: line_of(key, &bytes),
-                column: 1,
-                detail: format!(
-                    "{key} says what was seen, and is not for editing; {} are",
-                    EDITABLE.join(", ")
-                ),
-            }
-            .into());
-        }
-        let own = &self.state;
-        // What was not edited is as the events have it.
-        let status = if found.status == before.status {
-            own.status
-        } else {
-            found.status
-        };
-        let attempt = if found.attempt == before.attempt {
-            own.attempt
-        } else {
-            found.attempt
-        };
-        let max_attempts = match found.max_attempts == before.max_attempts {
-            true => own.max_attempts,
-            false => found.max_attempts,
-        };
+        let taken = taken_over(&self.state, before, found, (&self.path, &bytes));
+        let taken = taken.inspect_err(|_| self.left_alone = true)?;
         let what = Happened::StateEdited {
-            status,
-            attempt,
-            max_attempts,
+            status: taken.status,
+            attempt: taken.attempt,
+            max_attempts: taken.max_attempts,
         };
         self.written = bytes;
         self.add(what, Sync::Later)
@@ -202,15 +184,92 @@ impl Journal {
 /// # Errors
 /// When one of the files is not what it should be: with its line.
 pub fn state_of(place: &Place) -> Result<State, LoopError> {
-    let found = read_state(&place.state())?;
-    match found {
-        Some((state, _)) => Ok(state),
-        None => Ok(State::of(&read_events(&place.events())?)),
+    Ok(judged(place)?.0)
+}
+
+/// The same, and what a run that begins now would refuse of the state's file: then this is what the events come to.
+///
+/// # Errors
+/// When one of the files cannot be read, or is no state and no events: with its line.
+pub fn judged(place: &Place) -> Result<(State, Option<FileError>), LoopError> {
+    let path = place.state();
+    let past: Vec<Event> = read_events(&place.events())?;
+    let Some((found, bytes)) = read_state(&path, place.layout(), &past)? else {
+        return Ok((State::of(&past), None));
+    };
+    if found.events > past.len() as u64 {
+        // Its events are gone, or came since.
+        let past: Vec<Event> = read_events(&place.events())?;
+        if found.events > past.len() as u64 {
+            return Ok((without_events(&found, place.layout()), None));
+        }
+        return Ok((State::of(&past), None));
     }
+    let (own, then) = (State::of(&past), at_its_event(&past, &found));
+    Ok(match taken_over(&own, &then, &found, (&path, &bytes)) {
+        Ok(taken) => (taken, None),
+        Err(error) => (own, Some(error)),
+    })
+}
+
+/// A state of which the events are gone. That a promise was kept nobody believes without them: the next run asks. What
+/// ALPF wrote never had any.
+fn without_events(found: &State, layout: Layout) -> State {
+    let mut state = found.clone();
+    if layout == Layout::Native && matches!(state.status, Status::Done | Status::AlreadyDone) {
+        state.status = Status::Idle;
+        state.reason = Some("the events that it came of are gone".to_owned());
+    }
+    if layout == Layout::Native {
+        state.promise_fulfilled = false;
+    }
+    state
+}
+
+/// The state at the event that a state's file names.
+fn at_its_event(past: &[Event], found: &State) -> State {
+    let known = usize::try_from(found.events).unwrap_or(usize::MAX);
+    State::of(&past[..known.min(past.len())])
+}
+
+/// What the events come to, with what a person edited in the file since `before`.
+fn taken_over(
+    own: &State,
+    before: &State,
+    found: &State,
+    (path, bytes): (&Path, &[u8]),
+) -> Result<State, FileError> {
+    if let Some(key) = changed_key(before, found) {
+        return Err(FileError::Malformed {
+            path: path.to_owned(),
+            line: line_of(key, bytes),
+            column: 1,
+            detail: format!(
+                "{key} is not what events.jsonl beside it comes to: one of the two was edited, and only {} of this one may be",
+                EDITABLE.join(", ")
+            ),
+        });
+    }
+    let mut taken = own.clone();
+    // What was not edited is as the events have it.
+    if found.status != before.status {
+        taken.status = found.status;
+    }
+    if found.attempt != before.attempt {
+        taken.attempt = found.attempt;
+    }
+    if found.max_attempts != before.max_attempts {
+        taken.max_attempts = found.max_attempts;
+    }
+    Ok(taken)
 }
 
 /// The state and its bytes; `None` for none, and for what the power left of one: nothing, or zeros.
-fn read_state(path: &Path) -> Result<Option<(State, Vec<u8>)>, FileError> {
+fn read_state(
+    path: &Path,
+    layout: Layout,
+    past: &[Event],
+) -> Result<Option<(State, Vec<u8>)>, FileError> {
     let bytes = match json_file::bytes(path) {
         Err(error) if error.is_absent() => return Ok(None),
         other => other?,
@@ -218,7 +277,10 @@ fn read_state(path: &Path) -> Result<Option<(State, Vec<u8>)>, FileError> {
     if is_blank(&bytes) {
         return Ok(None);
     }
-    let state = json_file::parse(path, &bytes)?;
+    let state = match layout {
+        Layout::Native => json_file::parse(path, &bytes)?,
+        Layout::Alpf => alpf_state::read(path, &bytes, past)?,
+    };
     Ok(Some((state, bytes)))
 }
 

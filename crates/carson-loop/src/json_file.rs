@@ -1,13 +1,17 @@
 //! JSON files that are whole at every moment: a reader sees the old one or the new one, whatever is killed when.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, renameat, unlinkat};
+use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
+
+use crate::own_file;
 
 /// A file that is not what it should be, or cannot be read or written.
 #[derive(Debug, Error)]
@@ -92,7 +96,7 @@ pub fn read_if_there<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, File
 /// # Errors
 /// When it cannot be read, or is no file.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, FileError> {
-    let read = crate::tree::read_plain(path, MOST).map_err(FileError::io(path))?;
+    let read = own_file::read(path, MOST).map_err(FileError::io(path))?;
     read.ok_or_else(|| FileError::TooLong {
         path: path.to_owned(),
         most: MOST,
@@ -158,27 +162,37 @@ pub fn write(path: &Path, value: &impl Serialize, sync: Sync) -> Result<Vec<u8>,
 /// # Errors
 /// When it cannot be written; then the old one is still there.
 pub fn write_bytes(path: &Path, bytes: &[u8], sync: Sync) -> io::Result<()> {
-    let beside = beside(path);
+    let (dir, name) = own_file::dir_of(path)?;
+    let beside = beside(name);
     let put = || {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options.open(&beside)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let opened = match openat(&dir, &beside, flags, mode) {
+            // Somebody guessed the name, and put something there.
+            Err(Errno::EXIST) => {
+                unlinkat(&dir, &beside, AtFlags::empty())?;
+                openat(&dir, &beside, flags, mode)
+            }
+            opened => opened,
+        };
+        let mut file = File::from(opened?);
         // A file of a person's stays readable for whom it was.
-        if let Ok(there) = fs::metadata(path) {
+        let there = fs::symlink_metadata(path);
+        if let Some(there) = there.ok().filter(fs::Metadata::is_file) {
             file.set_permissions(there.permissions())?;
         }
         file.write_all(bytes)?;
         if sync == Sync::Now {
             file.sync_data()?;
         }
-        fs::rename(&beside, path)?;
-        match path.parent() {
-            Some(dir) if sync == Sync::Now => File::open(dir)?.sync_all(),
-            _ => Ok(()),
+        renameat(&dir, &beside, &dir, name)?;
+        match sync {
+            Sync::Now => Ok(fsync(&dir)?),
+            Sync::Later => Ok(()),
         }
     };
-    put().inspect_err(|_| {
-        let _ = fs::remove_file(&beside);
+    put().inspect_err(|_: &io::Error| {
+        let _ = unlinkat(&dir, &beside, AtFlags::empty());
     })
 }
 
@@ -192,24 +206,48 @@ pub fn sweep(path: &Path) {
     for item in items.into_iter().flatten().filter_map(Result::ok) {
         let name = item.file_name();
         let rest = name.to_str().and_then(|name| name.strip_prefix(&first));
-        let is_left = rest
-            .and_then(|rest| rest.split_once('.'))
-            .filter(|(_, count)| count.parse::<u64>().is_ok())
-            .and_then(|(pid, _)| pid.parse().ok())
-            .is_some_and(|pid| carson_proc::ProcessId::of(pid).is_none());
-        if is_left {
+        if rest.is_some_and(is_left) {
             let _ = fs::remove_file(item.path());
         }
     }
 }
 
+/// The same beside every file of a directory, and of those in it to this depth.
+pub(crate) fn sweep_dir(dir: &Path, depth: usize) {
+    let items = fs::read_dir(dir).into_iter().flatten();
+    for item in items.filter_map(Result::ok) {
+        let name = item.file_name();
+        let name = name.to_str().and_then(|name| name.strip_prefix('.'));
+        let mut words = name.unwrap_or_default().rsplitn(3, '.');
+        let (count, pid, first) = (words.next(), words.next(), words.next());
+        let kind = item.file_type();
+        match (count, pid, first) {
+            (Some(count), Some(pid), Some(_)) if is_left(&format!("{pid}.{count}")) => {
+                let _ = fs::remove_file(item.path());
+            }
+            _ if depth > 0 && kind.is_ok_and(|kind| kind.is_dir()) => {
+                sweep_dir(&item.path(), depth - 1);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the end of a name is that of a writer that is gone.
+fn is_left(rest: &str) -> bool {
+    rest.split_once('.')
+        .filter(|(_, count)| count.parse::<u64>().is_ok())
+        .and_then(|(pid, _)| pid.parse().ok())
+        .is_some_and(|pid| carson_proc::ProcessId::of(pid).is_none())
+}
+
 /// A name that no other process and no other thread writes.
-fn beside(path: &Path) -> PathBuf {
+fn beside(name: &OsStr) -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static WRITES: AtomicU64 = AtomicU64::new(0);
     let count = WRITES.fetch_add(1, Ordering::Relaxed);
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.{count}", std::process::id()))
+    let name = name.to_string_lossy();
+    format!(".{name}.{}.{count}", std::process::id())
 }
 
 #[cfg(test)]

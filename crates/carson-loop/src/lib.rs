@@ -16,12 +16,15 @@
 //! and a little of the state; that is taken over between two attempts, or ends the run with file and line. A run that finds
 //! its directory gone ends, and makes none anew.
 //!
+//! No link leads to or from the loop's own files, whoever put it there (`own_file`).
+//!
 //! A program is run by [`executor`], on `carson-proc`: its time, its tree and both ends of its output are bounded.
 //! Nothing here reads the process's own environment: who asks is a [`caller::Caller`].
 //!
-//! Reading order: [`config`], [`status`], [`state`], [`meta`], [`event`], [`fold`]; [`bounds`], [`progress`], [`normal`],
-//! [`feedback`]; [`run`]; [`api`]; then what they stand on: [`tree`], [`json_file`], [`lock`], [`events_file`], [`executor`].
+//! Reading order: [`config`], [`status`], [`state`], [`meta`], [`event`], [`fold`], `alpf_state`; [`bounds`], [`progress`], [`normal`],
+//! [`feedback`]; [`run`]; [`api`]; then what they stand on: [`tree`], `own_file`, [`json_file`], [`lock`], [`events_file`], [`executor`].
 
+mod alpf_state;
 pub mod api;
 pub mod bounds;
 pub mod caller;
@@ -43,10 +46,12 @@ mod index;
 pub mod journal;
 pub mod json_file;
 pub mod lock;
+mod mark;
 pub mod meta;
 pub mod normal;
 pub mod output;
 mod output_file;
+mod own_file;
 pub mod place;
 pub mod progress;
 mod rollback;

@@ -4,18 +4,19 @@
 //! whoever comes from where the system's lock does not reach: an owner that the file names and that lives is
 //! never taken over.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use carson_proc::ProcessId;
 use chrono::{DateTime, Utc};
-use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::own_file::{How, open};
 
 /// How long an owner may take to write its name down.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -84,6 +85,12 @@ pub enum LockError {
         /// The file.
         path: PathBuf,
     },
+    /// Somebody took the file away while it was taken.
+    #[error("{} was taken away while it was taken: say so again", path.display())]
+    Gone {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file cannot be used.
     #[error("{}: {source}", path.display())]
     Io {
@@ -113,9 +120,7 @@ impl Lock {
             path: path.to_owned(),
             source,
         };
-        let mut options = opening();
-        options.write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(path).and_then(plain).map_err(io)?;
+        let mut file = open(path, How::Write).map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(held(path, &mut file)),
@@ -139,7 +144,9 @@ impl Lock {
         match lock.stands() {
             true => Ok(lock),
             // Somebody removed it between: whoever comes next would not see ours.
-            false => Err(io(io::ErrorKind::NotFound.into())),
+            false => Err(LockError::Gone {
+                path: path.to_owned(),
+            }),
         }
     }
 
@@ -189,30 +196,38 @@ impl Drop for Lock {
 /// Who has a lock now; `None` for nobody, or one that died.
 #[must_use]
 pub fn owner_of(path: &Path) -> Option<Owner> {
-    let mut file = opening().open(path).and_then(plain).ok()?;
+    let mut file = open(path, How::Read).ok()?;
     read(&mut file).filter(|owner| owner.process().is_alive())
+}
+
+/// Who has a lock beyond doubt: the process that the file names has it locked. Whoever is sent a signal must be that; what
+/// the file says, anybody may have written who can write there.
+///
+/// # Errors
+/// When it is locked by another process than it names.
+pub fn holder_of(path: &Path) -> Result<Option<Owner>, LockError> {
+    let Ok(mut file) = open(path, How::Read) else {
+        return Ok(None);
+    };
+    let found = file.metadata().map_err(|source| LockError::Io {
+        path: path.to_owned(),
+        source,
+    })?;
+    let named = read(&mut file).filter(|owner| owner.process().has_locked(&found));
+    match (named, file.try_lock_shared()) {
+        (Some(owner), _) => Ok(Some(owner)),
+        (None, Ok(())) => Ok(None),
+        (None, Err(_)) => Err(LockError::HeldByNobody {
+            path: path.to_owned(),
+        }),
+    }
 }
 
 /// Who had a lock and died with it.
 #[must_use]
 pub fn dead_owner_of(path: &Path) -> Option<Owner> {
-    let mut file = opening().open(path).and_then(plain).ok()?;
+    let mut file = open(path, How::Read).ok()?;
     read(&mut file).filter(|owner| !owner.process().is_alive())
-}
-
-/// To read, without waiting for anybody: whoever made the directory may have put a pipe there.
-fn opening() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    options
-}
-
-fn plain(file: File) -> io::Result<File> {
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
-    }
 }
 
 /// Whoever has just taken the lock may not have written its name yet.
@@ -262,7 +277,7 @@ mod tests {
         nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
         assert_eq!((owner_of(&path), dead_owner_of(&path)), (None, None));
         let error = Lock::take(&path, &myself("x")).unwrap_err().to_string();
-        assert!(error.ends_with("it is no file"), "{error}");
+        assert!(error.contains("it is no regular file"), "{error}");
     }
 
     #[test]
@@ -312,6 +327,27 @@ mod tests {
             matches!(&error, LockError::Held { owner, .. } if **owner == other),
             "{error}"
         );
+    }
+
+    #[test]
+    fn only_who_has_locked_it_is_its_holder_whoever_it_names() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        assert_eq!(holder_of(&path).unwrap(), None);
+        let lock = Lock::take(&path, &myself("x")).unwrap();
+        assert_eq!(holder_of(&path).unwrap(), Some(myself("x")));
+        let parent = ProcessId::of(nix::unistd::getppid().as_raw()).unwrap();
+        let bystander = Owner {
+            pid: parent.pid,
+            start: parent.start,
+            ..myself("x")
+        };
+        fs::write(&path, serde_json::to_vec(&bystander).unwrap()).unwrap();
+        let error = holder_of(&path).unwrap_err();
+        assert!(matches!(error, LockError::HeldByNobody { .. }), "{error}");
+        drop(lock);
+        fs::write(&path, serde_json::to_vec(&bystander).unwrap()).unwrap();
+        assert_eq!(holder_of(&path).unwrap(), None);
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! What a task prints, in a file that can be read while it does: its beginning as it comes, its end when it has
 //! ended. No secret is in it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use carson_redact::{Redactor, Stream};
 
 use crate::executor::KEEP;
 use crate::output::Output;
+use crate::own_file::{How, open};
 
 /// A file that grows.
 #[derive(Debug)]
@@ -23,10 +23,10 @@ pub(crate) struct OutputFile {
 
 impl OutputFile {
     pub(crate) fn create(path: &Path, redactor: &Redactor) -> io::Result<Self> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
+        let file = open(path, How::Write)?;
+        file.set_len(0)?;
         Ok(Self {
-            file: options.open(path)?,
+            file,
             clean: redactor.stream(),
             redactor: redactor.clone(),
             written: 0,

@@ -1,7 +1,6 @@
 //! Where a loop is, and where its files are.
 
-use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::LoopError;
@@ -38,7 +37,7 @@ pub struct Place {
 pub enum Found {
     /// A loop.
     Loop(Place),
-    /// What ALPF was told, where no loop stands beside it.
+    /// What ALPF was told, where no loop stands beside it: the loop that would take that over.
     AlpfConfig(Place),
     /// Nothing, up to the top.
     Nothing,
@@ -55,7 +54,9 @@ impl Place {
         Ok(Self { root, layout })
     }
 
-    /// The nearest one from a directory upward.
+    /// The nearest one from a directory upward. One that is kept in ALPF's names (`--compat alpf`) is one, whether or not
+    /// its flag is said; where both stand in a directory, the flag decides. What ALPF itself left is none: see
+    /// [`Found::AlpfConfig`].
     ///
     /// # Errors
     /// When there is no such directory, or what is there is not to be trusted.
@@ -70,13 +71,21 @@ impl Place {
                 place.is_ours(&from)?;
                 return Ok(Found::Loop(place));
             }
-            if layout == Layout::Native && place.alpf_config().is_file() {
-                let alpf = Self {
-                    layout: Layout::Alpf,
-                    ..place.clone()
-                };
+            if layout == Layout::Alpf {
+                continue;
+            }
+            let alpf = Self {
+                layout: Layout::Alpf,
+                ..place.clone()
+            };
+            // ALPF itself writes no such file.
+            let is_kept = alpf.events().symlink_metadata().is_ok();
+            if is_kept || place.alpf_config().is_file() {
                 alpf.is_ours(&from)?;
-                return Ok(Found::AlpfConfig(place));
+                return Ok(match is_kept {
+                    true => Found::Loop(alpf),
+                    false => Found::AlpfConfig(place),
+                });
             }
         }
         Ok(Found::Nothing)
@@ -109,8 +118,7 @@ impl Place {
     /// When the disk says no.
     pub fn make(&self) -> Result<(), LoopError> {
         let make = |dir: &Path| {
-            let mut builder = fs::DirBuilder::new();
-            let made = builder.recursive(true).mode(0o700).create(dir);
+            let made = crate::own_file::make_dir(dir);
             made.map_err(LoopError::io(format!("{}", dir.display())))
         };
         make(&self.dir())?;
@@ -194,6 +202,12 @@ impl Place {
         self.dir().join("lock")
     }
 
+    /// What everything has open that a run starts.
+    #[must_use]
+    pub(crate) fn mark(&self) -> PathBuf {
+        self.dir().join("mark")
+    }
+
     /// Held while the configuration is changed.
     #[must_use]
     pub fn edit_lock(&self) -> PathBuf {
@@ -251,6 +265,7 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -287,6 +302,25 @@ mod tests {
         assert_eq!(find(dir.path()), Found::Loop(place));
         let found = Place::find(dir.path(), Layout::Alpf).unwrap();
         assert!(matches!(found, Found::Loop(place) if place.dir().ends_with(".alpf")));
+    }
+
+    #[test]
+    fn one_in_alpf_s_names_is_the_loop_where_no_other_stands() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |layout| Place::at(dir.path(), layout).unwrap();
+        let (alpf, native) = (at(Layout::Alpf), at(Layout::Native));
+        alpf.make().unwrap();
+        // ALPF's own: nothing was run in its names yet.
+        fs::write(alpf.config(), "{}").unwrap();
+        fs::write(alpf.state(), "{\"status\": \"running\"}").unwrap();
+        assert_eq!(find(dir.path()), Found::AlpfConfig(native.clone()));
+        fs::write(alpf.events(), "").unwrap();
+        let deep = dir.path().join("a/b");
+        fs::create_dir_all(&deep).unwrap();
+        assert_eq!(find(&deep), Found::Loop(alpf.clone()));
+        native.make().unwrap();
+        assert_eq!(find(&deep), Found::Loop(native));
+        assert_eq!(Place::find(&deep, Layout::Alpf).unwrap(), Found::Loop(alpf));
     }
 
     #[test]

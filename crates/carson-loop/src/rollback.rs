@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::caller::Caller;
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::{Checkpoints, Repository};
 use crate::error::LoopError;
 use crate::event::Happened;
 use crate::fold::interrupted;
@@ -24,7 +24,7 @@ use crate::state::State;
 use crate::tree::{Change, Look, Missed, Rules, Snapshot, TreePath, undo};
 
 /// Looks until nothing is left to do; each may make something visible that was not.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 8;
 /// Paths that are told.
 const TOLD: usize = 200;
 
@@ -106,7 +106,7 @@ pub async fn rollback(
         checkpoints.make(begun.attempt, root, Some(&before))?;
     }
     let index = match (rules.git(), &target.repository.index) {
-        (Some(git), Some(index)) => {
+        (Some(git), Some(index)) if is_of(&rules, &target.repository) => {
             index::restore(git, place, caller, &checkpoints.contents, index).await?
         }
         _ => false,
@@ -120,7 +120,8 @@ pub async fn rollback(
         kept: &kept,
         spared: &spared,
     };
-    let (after, missed) = way.go()?;
+    let (after, mut missed) = way.go()?;
+    missed.extend(without_repository(&target.repository, &rules));
     let spared = way.left(&after).map(|change| change.path).collect();
     let mut changes = after.changes(&before);
     changes.retain(|change| way.did(change, &spared));
@@ -151,6 +152,21 @@ pub async fn rollback(
     })
 }
 
+/// Whether the tree is in the repository of which something was kept: in no other that is above that one.
+fn is_of(rules: &Rules, kept: &Repository) -> bool {
+    let is_it = |below: &String| *below == rules.prefix();
+    rules.git().is_some() && kept.below.as_ref().is_none_or(is_it)
+}
+
+/// What is to be told of a repository that went since: of its files only the index is kept.
+fn without_repository(kept: &Repository, rules: &Rules) -> Option<Missed> {
+    kept.index?;
+    (!is_of(rules, kept)).then(|| Missed {
+        path: TreePath::in_dir(None, b".git"),
+        why: "the repository is gone, and nothing but its index was kept".to_owned(),
+    })
+}
+
 /// The newest attempt of which there is a checkpoint.
 fn last_checkpoint(state: &State, checkpoints: &Checkpoints) -> u32 {
     let all = (0..=state.last_attempt).rev();
@@ -160,6 +176,22 @@ fn last_checkpoint(state: &State, checkpoints: &Checkpoints) -> u32 {
 }
 
 fn no_attempt(attempt: u32, known: Option<(&State, &Checkpoints)>) -> LoopError {
+    if let Some((state, checkpoints)) = known
+        && state.last_attempt > 0
+        && !checkpoints.has(1)
+    {
+        let first = (1..=state.last_attempt).find(|attempt| checkpoints.has(*attempt));
+        let theirs = first.unwrap_or(state.last_attempt);
+        let known = match first {
+            None => format!("nothing is kept here of the {theirs} that another program made"),
+            Some(first) => format!(
+                "there are {first} to {}; of those before {first} nothing is kept here, as another program made them",
+                last_checkpoint(state, checkpoints)
+            ),
+        };
+        let attempt = attempt.to_string();
+        return LoopError::NoAttempt { attempt, known };
+    }
     let known = known.filter(|(_, checkpoints)| checkpoints.has(0));
     let last = known.map(|(state, checkpoints)| last_checkpoint(state, checkpoints));
     let known = match last.unwrap_or(0) {

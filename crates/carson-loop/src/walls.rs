@@ -3,6 +3,9 @@
 //! They write the tree, a temporary directory of their own, where the agent CLI of the task keeps its sign-in, and what
 //! is named; they read the system, the toolchains, and what is named. The loop's own files are read-only for them, and so
 //! is what of a repository says which programs git runs. The network is open: an agent talks to its provider.
+//!
+//! Those around a promise that anybody may ask ([`Walls::closed`]) are narrower: it writes nothing but its temporary
+//! directory, and talks to nobody.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
@@ -13,10 +16,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use carson_core::EngineKind;
-use carson_proc::sandbox::{Demand, Profile, Toolchains, UNMET};
+use carson_proc::sandbox::{Demand, Network, Profile, Resources, Toolchains, UNMET};
 use carson_proc::{Command, Exit, Limits};
 
 use crate::caller::Caller;
+use crate::error::LoopError;
 use crate::place::Place;
 use crate::tree::GitDir;
 use crate::words::Words;
@@ -39,6 +43,7 @@ pub struct Walls {
     profile: Profile,
     /// A private directory, which goes with us.
     dir: PathBuf,
+    env: Vec<(OsString, OsString)>,
     runs: AtomicU64,
 }
 
@@ -52,21 +57,9 @@ impl Walls {
     /// # Errors
     /// When there is no room for what belongs to them.
     pub fn new(place: &Place, task: &Words, caller: &Caller, reach: &Reach) -> io::Result<Self> {
-        let dir = private_dir()?;
-        DirBuilder::new().mode(0o700).create(dir.join("tmp"))?;
-        let home = caller.home();
-        let path = caller.variable("PATH").unwrap_or_default();
-        let variable = |name: &str| caller.variable(name).map(OsString::from);
-        let toolchains = Toolchains::of(home.as_deref(), path, variable);
-        let mut profile = Profile {
-            demand: Demand::Required,
-            read: Profile::system_reads(),
-            write: vec![place.root().to_owned(), dir.join("tmp")],
-            hide: Profile::system_secrets(),
-            ..Profile::default()
-        };
-        profile.read.extend(toolchains.read);
-        profile.hide.extend(toolchains.hide);
+        let mut walls = Self::of_programs(&toolchains(caller))?;
+        let profile = &mut walls.profile;
+        profile.write.push(place.root().to_owned());
         profile.read.extend(reach.read.iter().cloned());
         profile.write.extend(reach.write.iter().cloned());
         profile.write.extend(sign_in(task, caller));
@@ -81,16 +74,65 @@ impl Walls {
             let runs = dirs.flat_map(|dir| RUNS.map(|name| dir.join(name)));
             profile.read.extend(runs.filter(|path| path.exists()));
         }
+        Ok(walls)
+    }
+
+    /// Walls around a command of which nobody knows who wrote it: it reads the tree, the system and the toolchains, writes
+    /// a temporary directory, which is its home, too, and talks to nobody.
+    ///
+    /// # Errors
+    /// When there is no room for what belongs to them, or the tree holds what they are to keep from it.
+    pub fn closed(place: &Place, caller: &Caller) -> Result<Self, LoopError> {
+        let home = caller.home().and_then(|home| home.canonicalize().ok());
+        if home.is_some_and(|home| home.starts_with(place.root())) {
+            let lacks = "your home is in the tree, and would be read".to_owned();
+            return Err(LoopError::NoWalls { lacks });
+        }
+        let toolchains = toolchains(caller);
+        let walls = Self::of_programs(&toolchains);
+        let mut walls = walls.map_err(LoopError::io("the sandbox cannot be prepared"))?;
+        walls.profile.read.push(place.root().to_owned());
+        walls.profile.network = Network::Nobody;
+        walls.profile.resources = Resources {
+            processes: Some(1_024),
+            file_size_mb: Some(1_024),
+            open_files: Some(4_096),
+            ..Resources::default()
+        };
+        let homes = toolchains.homes.into_iter();
+        let homes = homes.map(|(name, home)| (name.into(), home.into()));
+        walls.env.extend(homes);
+        walls
+            .env
+            .push(("HOME".into(), walls.dir.join("tmp").into()));
+        Ok(walls)
+    }
+
+    /// What every program reads, and a temporary directory.
+    fn of_programs(toolchains: &Toolchains) -> io::Result<Self> {
+        let dir = private_dir()?;
+        let tmp = dir.join("tmp");
+        DirBuilder::new().mode(0o700).create(&tmp)?;
+        let mut profile = Profile {
+            demand: Demand::Required,
+            read: Profile::system_reads(),
+            write: vec![tmp.clone()],
+            hide: Profile::system_secrets(),
+            ..Profile::default()
+        };
+        profile.read.extend(toolchains.read.iter().cloned());
+        profile.hide.extend(toolchains.hide.iter().cloned());
         Ok(Self {
             profile,
             dir,
+            env: vec![("TMPDIR".into(), tmp.into())],
             runs: AtomicU64::new(0),
         })
     }
 
     /// What the environment has beside the caller's.
-    pub(crate) fn env(&self) -> [(OsString, OsString); 1] {
-        [("TMPDIR".into(), self.dir.join("tmp").into())]
+    pub(crate) fn env(&self) -> Vec<(OsString, OsString)> {
+        self.env.clone()
     }
 
     /// The profile for one run.
@@ -142,6 +184,13 @@ impl Drop for OneProfile {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// What the programs on the caller's `PATH` need.
+fn toolchains(caller: &Caller) -> Toolchains {
+    let path = caller.variable("PATH").unwrap_or_default();
+    let variable = |name: &str| caller.variable(name).map(OsString::from);
+    Toolchains::of(caller.home().as_deref(), path, variable)
 }
 
 /// Where the agent CLI of a task keeps its sign-in.

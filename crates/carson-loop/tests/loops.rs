@@ -4,6 +4,8 @@
 
 #[path = "loops/again.rs"]
 mod again;
+#[path = "loops/alpf.rs"]
+mod alpf;
 #[path = "loops/back.rs"]
 mod back;
 #[path = "loops/bounds.rs"]

@@ -1,6 +1,7 @@
 //! What leaves: one JSON object that says what it is, without secrets, and of a bounded size.
 
 use carson_core::untrusted::is_hidden;
+use carson_home::halt::with_causes;
 use carson_redact::Redactor;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -52,7 +53,7 @@ pub fn told(answer: Map<String, Value>, redactor: &Redactor) -> Result<String, R
 /// A refusal as it is sent.
 #[must_use]
 pub fn refused(refused: &Refused, redactor: &Redactor) -> String {
-    let mut text = format!("refused: {}", chain(refused));
+    let mut text = format!("refused: {}", with_causes(refused));
     for hint in refused.hints() {
         text.push_str("\nhint: ");
         text.push_str(&hint);
@@ -82,21 +83,6 @@ pub(crate) fn seen(text: &str, redactor: &Redactor) -> String {
     let is_seen = |c: &char| "\n\t".contains(*c) || !is_hidden(*c);
     let text: String = text.chars().filter(is_seen).collect();
     redactor.redact(&text).into_owned()
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

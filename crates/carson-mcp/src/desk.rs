@@ -75,6 +75,14 @@ impl Desk {
         self.standing.roots().loop_in(directory)
     }
 
+    /// The same, and whether its commands may run as they are: that is granted, and granted there.
+    pub(crate) fn loop_to_ask(&self, directory: Option<&str>) -> Result<(Place, bool), Refused> {
+        let roots = self.standing.roots();
+        let place = roots.loop_in(directory)?;
+        let is_granted = self.must_have(McpGrant::Loop).is_ok() && roots.are_granted(place.root());
+        Ok((place, is_granted))
+    }
+
     /// The same, of which something is changed or run.
     pub(crate) fn loop_to_run(&self, directory: Option<&str>) -> Result<Place, Refused> {
         let roots = self.standing.roots();

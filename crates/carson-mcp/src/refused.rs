@@ -176,6 +176,11 @@ fn of_loop(error: &LoopError) -> Vec<String> {
         }
         LoopError::Edited { .. } => "`keep_mine` leaves those files as they are",
         LoopError::NotRunning { .. } => "loop_status says how it stands",
+        LoopError::NoWalls { .. } => {
+            let granted = "without such walls it runs only where it is granted: `carson mcp --grant loop`. Ask whoever \
+                           starts the server";
+            return vec![granted.to_owned(), BY_HAND.to_owned()];
+        }
         error => return error.hint().into_iter().collect(),
     };
     vec![said.to_owned()]

@@ -49,7 +49,10 @@ fn the_tools_and_their_schemas() {
             assert!(what["description"].is_string(), "{}: {field}", tool.name);
         }
         let told = match tool.grant {
-            None => tool.what.contains("Reads only."),
+            None if tool.reads_only() => tool.what.contains("Reads only."),
+            None => tool
+                .what
+                .contains("Without the grant `loop` it runs behind walls"),
             Some(grant) => tool
                 .what
                 .contains(&format!("Needs the grant `{}`.", grant.as_str())),
@@ -135,14 +138,14 @@ async fn what_the_page_shows_is_what_is_answered() {
     let widget = "/home/you/src/widget";
     let shown = call(&given, "loop_status", &root, widget).await;
     assert!(DOCS.contains(&format!("```json\n{shown}\n```")), "{shown}");
-    let shown = call(&given, "loop_test_promise", &root, widget).await;
+    let shown = call(&given, "loop_start", &root, widget).await;
     assert!(DOCS.contains(&format!("```text\n{shown}\n```")), "{shown}");
     let named = tempfile::tempdir().unwrap();
     let named = named.path().canonicalize().unwrap();
     let roots = &mut Arc::get_mut(&mut given).unwrap().roots;
     roots.below = vec![named.clone()];
     given.grants.lock().unwrap().push(McpGrant::Loop);
-    let shown = call(&given, "loop_test_promise", &root, "/home/you/src/cloned").await;
+    let shown = call(&given, "loop_start", &root, "/home/you/src/cloned").await;
     let shown = shown.replace(named.to_str().unwrap(), widget);
     assert!(DOCS.contains(&format!("```text\n{shown}\n```")), "{shown}");
 }
@@ -440,8 +443,12 @@ async fn a_promise_is_asked_with_the_grant_and_the_loop_does_not_hear_of_it() {
     given.grants.lock().unwrap().push(McpGrant::Loop);
     let asked = json_of(&given, "loop_test_promise", json!({})).await;
     assert_eq!(
-        (&asked["promise_fulfilled"], &asked["output"]),
-        (&json!(false), &json!("looked\n")),
+        (
+            &asked["promise_fulfilled"],
+            &asked["output"],
+            &asked["walled"]
+        ),
+        (&json!(false), &json!("looked\n"), &json!(false)),
         "{asked:#}"
     );
     std::fs::write(given.dir().join("kept"), "").unwrap();
@@ -459,6 +466,53 @@ fn of_loops_with_a_grant() -> impl Iterator<Item = &'static str> {
         .iter()
         .filter(|tool| tool.grant == Some(McpGrant::Loop));
     granted.flat_map(crate::tool::Tool::names)
+}
+
+/// A promise that writes into the tree, asked by whoever may run nothing: it fails, or the machine has no walls. What it
+/// does behind them is tested with the binary, which puts them up.
+async fn asked_behind_walls(given: &Arc<Given>) {
+    for tool in ["loop_test_promise", "alpf_test_promise"] {
+        let text = call(given, tool, json!({})).await;
+        let has_none = text.starts_with("refused: this machine has no such sandbox: ")
+            && text.contains("--grant loop")
+            && text.contains("`carson loop test`");
+        let failed =
+            text.contains("\"walled\":true") && text.contains("\"promise_fulfilled\":false");
+        assert!(has_none || failed, "{tool}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn one_in_alpf_s_names_is_the_loop_of_its_directory() {
+    let given = Given::nothing();
+    given.grants.lock().unwrap().push(McpGrant::Loop);
+    let words = |line| carson_loop::words::Words::line(line).unwrap();
+    let mut config = carson_loop::config::Config::new(words("false"), words("echo same > same"));
+    config.max_attempts = 1;
+    let layout = carson_loop::place::Layout::Alpf;
+    let place = carson_loop::api::init(given.dir(), layout, &config).unwrap();
+    let caller = crate::desk::Standing::caller(&*given);
+    let options = carson_loop::run::Options::default();
+    let cancel = carson_proc::Cancel::new();
+    carson_loop::run::run(&place, &caller, &options, &cancel, &mut |_| {})
+        .await
+        .unwrap();
+    let status = json_of(&given, "alpf_status", json!({})).await;
+    assert_eq!(
+        (&status["status"], &status["attempt"]),
+        (&json!("exhausted"), &json!(1))
+    );
+    assert_eq!(status["dir"], json!(place.dir()));
+    let history = json_of(&given, "alpf_history", json!({})).await;
+    assert_eq!(history["attempts"][0]["attempt"], 1, "{history:#}");
+    let back = json_of(&given, "alpf_rollback", json!({"attempt": 0})).await;
+    assert_eq!(back["changed"], 1, "{back:#}");
+    let updated = json_of(&given, "alpf_update_task", json!({"max_attempts": 3})).await;
+    assert_eq!(updated["changed"], json!(["max_attempts"]), "{updated:#}");
+    // It is begun where it is.
+    let started = call(&given, "alpf_start", json!({"more": 1})).await;
+    assert!(started.starts_with("refused: "), "{started}");
+    assert!(!given.dir().join(".carson").exists());
 }
 
 #[tokio::test]
@@ -488,6 +542,7 @@ async fn what_a_directory_says_runs_only_where_its_owner_granted_that_directory(
         json_of(&given, "loop_status", json!({})).await["promise"],
         HOSTILE
     );
+    asked_behind_walls(&given).await;
     // Granted for another directory than the one that a client happens to stand in.
     let named = tempfile::tempdir().unwrap();
     let roots = &mut Arc::get_mut(&mut given).unwrap().roots;
@@ -507,6 +562,7 @@ async fn what_a_directory_says_runs_only_where_its_owner_granted_that_directory(
             );
         }
     }
+    asked_behind_walls(&given).await;
     assert_eq!(
         json_of(&given, "loop_status", json!({})).await["status"],
         "idle"

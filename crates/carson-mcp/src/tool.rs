@@ -22,9 +22,10 @@ pub(crate) trait Call: DeserializeOwned + JsonSchema + Send + 'static {
     const ALSO: Option<&'static str> = None;
     /// What it does, for a model that chooses among tools.
     const WHAT: &'static str;
-    /// What the server must have been given; tools that only read need nothing. One that runs what it
-    /// finds does more than that.
+    /// What the server must have been given; tools that only read need nothing.
     const GRANT: Option<McpGrant>;
+    /// Whether it runs what it finds: behind walls, where it was not given what that needs.
+    const RUNS: bool = false;
     /// The key of its answer where that is a list.
     const LIST: &'static str = "list";
     /// What it answers.
@@ -54,6 +55,8 @@ pub struct Tool {
     pub what: &'static str,
     /// What the server must have been given.
     pub grant: Option<McpGrant>,
+    /// Whether it runs what it finds.
+    pub runs: bool,
     /// The JSON schema of its arguments: an object that takes no others.
     pub schema: fn() -> Map<String, Value>,
     pub(crate) answer: for<'d> fn(&'d Desk, Value) -> Answering<'d>,
@@ -67,6 +70,7 @@ impl Tool {
             also: C::ALSO,
             what: C::WHAT,
             grant: C::GRANT,
+            runs: C::RUNS,
             schema: schema::<C>,
             answer: |desk, arguments| Box::pin(call::<C>(desk, arguments)),
         }
@@ -75,7 +79,7 @@ impl Tool {
     /// Whether it changes nothing, and runs nothing.
     #[must_use]
     pub fn reads_only(&self) -> bool {
-        self.grant.is_none()
+        self.grant.is_none() && !self.runs
     }
 
     /// The names that it is called by.

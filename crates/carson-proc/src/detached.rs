@@ -1,6 +1,6 @@
 //! A child that outlives us.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -37,7 +37,6 @@ impl Detached {
 /// # Errors
 /// When the log cannot be opened or the program cannot be started.
 pub fn spawn_detached(command: &Command, log: &Path) -> Result<Detached, SpawnError> {
-    let fail = |source| SpawnError::of(command, source);
     let log = OpenOptions::new()
         .create(true)
         .append(true)
@@ -47,6 +46,15 @@ pub fn spawn_detached(command: &Command, log: &Path) -> Result<Detached, SpawnEr
             program: command.program.clone(),
             source,
         })?;
+    spawn_detached_to(command, log)
+}
+
+/// The same with a file that is open already.
+///
+/// # Errors
+/// When the program cannot be started.
+pub fn spawn_detached_to(command: &Command, log: File) -> Result<Detached, SpawnError> {
+    let fail = |source| SpawnError::of(command, source);
     let err = log.try_clone().map_err(fail)?;
     let mut builder = command.build(&Marker::detached(), None);
     builder

@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio::time::{Instant, sleep};
 
@@ -96,9 +95,29 @@ pub fn marked_processes(name: &str) -> BTreeMap<String, Vec<ProcessId>> {
 /// descendants, but never ourselves nor our own running children: SIGTERM, `grace`, then SIGKILL
 /// until a whole pass finds none, for at most five seconds. Returns how many there were.
 pub async fn reap_marked(name: &str, value: &str, grace: Duration) -> u32 {
-    let (mut seen, is_over) = ask(name, value, grace).await;
+    reap(|entry| is_marked(entry, name, value), grace).await
+}
+
+/// The same, and every process that has locked this file (flock(2)) by having it open: a child has it of its parent,
+/// whatever becomes of its environment. Where the system does not say who has, those of the environment alone.
+pub async fn reap_marked_or_locking(
+    (name, value): (&str, &str),
+    file: &std::fs::Metadata,
+    grace: Duration,
+) -> u32 {
+    let has_locked =
+        |entry: &Entry| cfg!(target_os = "linux") && table::has_locked(entry.pid, file);
+    reap(
+        |entry| is_marked(entry, name, value) || has_locked(entry),
+        grace,
+    )
+    .await
+}
+
+async fn reap(is_prey: impl Fn(&Entry) -> bool, grace: Duration) -> u32 {
+    let (mut seen, is_over) = ask(&is_prey, grace).await;
     if !is_over {
-        seen.extend(KillUntilNone::new().run(|| find_marked(name, value)).await);
+        seen.extend(KillUntilNone::new().run(|| find(&is_prey)).await);
     }
     // Their owner died with them, and could not remove them.
     cgroup::remove_stale();
@@ -106,17 +125,17 @@ pub async fn reap_marked(name: &str, value: &str, grace: Duration) -> u32 {
 }
 
 /// Asks politely until nobody is left or the time is up: whom, and whether the last look found nobody.
-async fn ask(name: &str, value: &str, grace: Duration) -> (HashSet<ProcessId>, bool) {
+async fn ask(is_prey: impl Fn(&Entry) -> bool, grace: Duration) -> (HashSet<ProcessId>, bool) {
     let started = Instant::now();
     let mut asked = HashSet::new();
     while started.elapsed() < grace {
-        let found = find_marked(name, value);
+        let found = find(&is_prey);
         if found.alive.is_empty() {
             return (asked, !found.corpses);
         }
         for id in found.alive.into_iter().map(ProcessId::from) {
-            if asked.insert(id) && id.is_alive() {
-                let _ = kill(Pid::from_raw(id.pid), Signal::SIGTERM);
+            if asked.insert(id) {
+                let _ = id.ask_to_end();
             }
         }
         sleep(PAUSE).await;
@@ -124,12 +143,12 @@ async fn ask(name: &str, value: &str, grace: Duration) -> (HashSet<ProcessId>, b
     (asked, false)
 }
 
-fn find_marked(name: &str, value: &str) -> Found {
+fn find(is_prey: impl Fn(&Entry) -> bool) -> Found {
     let table = table::all();
     let running = children::running();
     let me = Pid::this().as_raw();
     let spared = |entry: &Entry| entry.pid == me || running.contains_key(&entry.pid);
-    let mut found = Found::of(&table, spared, |entry| is_marked(entry, name, value));
+    let mut found = Found::of(&table, spared, is_prey);
     found.corpses = reap_orphans(&table, spared);
     found
 }

@@ -58,10 +58,18 @@ impl ProcessId {
         None
     }
 
-    /// SIGTERM; whether there was anybody to get it.
+    /// Whether it runs and has locked a file (flock(2)). Where the system does not say so, whether it runs.
+    #[must_use]
+    pub fn has_locked(&self, file: &std::fs::Metadata) -> bool {
+        table::has_locked(self.pid, file) && self.is_alive()
+    }
+
+    /// SIGTERM, also to one that was halted; whether there was anybody to get it.
     #[must_use]
     pub fn ask_to_end(&self) -> bool {
-        self.is_alive() && kill(Pid::from_raw(self.pid), Signal::SIGTERM).is_ok()
+        let asked = self.is_alive() && kill(Pid::from_raw(self.pid), Signal::SIGTERM).is_ok();
+        // A halted one hears nothing.
+        asked && kill(Pid::from_raw(self.pid), Signal::SIGCONT).is_ok()
     }
 
     /// SIGTERM, `grace`, SIGKILL; whether it is gone in the end.

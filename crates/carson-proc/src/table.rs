@@ -7,9 +7,9 @@ mod proc_fs;
 mod ps;
 
 #[cfg(target_os = "linux")]
-pub(crate) use proc_fs::{all, entry, environment, start_of_child, youngest};
+pub(crate) use proc_fs::{all, entry, environment, has_locked, start_of_child, youngest};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use ps::{all, entry, environment, start_of_child, youngest};
+pub(crate) use ps::{all, entry, environment, has_locked, start_of_child, youngest};
 
 /// One process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -70,6 +70,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
         let cancelled = cancel.cancelled();
         tokio::pin!(cancelled);
         loop {
+            self.hurry();
             let running = matches!(self.state, State::Running);
             tokio::select! {
                 status = child.wait() => {
@@ -84,6 +85,19 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
                 () = &mut cancelled, if running => self.stop(StopReason::Cancelled),
                 () = until(self.kill_at()) => self.kill(),
             }
+        }
+    }
+
+    /// Keeps the two bounds that end it by what the clock says now: timers only fire when there is nothing to read, and
+    /// somebody who prints without end always has something.
+    fn hurry(&mut self) {
+        let now = Instant::now();
+        let is_over = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if is_over(self.started.checked_add(self.limits.wall_clock)) {
+            self.stop(StopReason::WallClock);
+        }
+        if is_over(self.kill_at()) {
+            self.kill();
         }
     }
 

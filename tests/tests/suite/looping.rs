@@ -396,6 +396,134 @@ fn what_a_dead_run_left_behind_is_ended_before_it_goes_on() {
 }
 
 #[test]
+fn what_threw_its_environment_away_is_found_after_a_kill_too() {
+    let here = Here::new();
+    let task = "env -i setsid -f sleep 774 > /dev/null 2>&1; touch begun; sleep 100";
+    here.carson(&["init", "--promise", "false", "--task", task]);
+    let mut first = here.begun(&["run"]);
+    until("the attempt runs", || {
+        here.tree().join("begun").exists().then_some(())
+    });
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let ran = here.carson(&["run", "--timeout", "1s", "--max-attempts", "1"]);
+    // The shell, its sleep, and the one without an environment.
+    let ended = "3 processes that it left behind were ended";
+    assert!(ran.stderr.contains(ended), "{ran:#?}");
+}
+
+#[test]
+fn a_stop_signals_nobody_whom_only_the_lock_names() {
+    let here = Here::new();
+    let mut bystander = Command::new("sleep").arg("100").spawn().unwrap();
+    let pid = bystander.id();
+    let forge = format!(
+        "s=$(cut -d' ' -f22 /proc/{pid}/stat)\n\
+         sed \"s/\\\"pid\\\":[0-9]*/\\\"pid\\\":{pid}/; s/\\\"start\\\":[0-9]*/\\\"start\\\":$s/\" .carson/loop/lock > l\n\
+         cat l > .carson/loop/lock; touch begun; sleep 100\n"
+    );
+    fs::write(here.tree().join("forge.sh"), forge).unwrap();
+    let task = "sh forge.sh";
+    here.carson(&["init", "--promise", "false", "--task", task]);
+    let mut run = here.begun(&["run"]);
+    until("the attempt runs", || {
+        here.tree().join("begun").exists().then_some(())
+    });
+    let refused = here.carson(&["stop"]);
+    assert_eq!(refused.code, Some(1), "{refused:#?}");
+    assert!(
+        refused
+            .stderr
+            .contains("held by a process that is not named in it"),
+        "{refused:#?}"
+    );
+    assert_eq!(bystander.try_wait().unwrap(), None);
+    bystander.kill().unwrap();
+    bystander.wait().unwrap();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // What it left is ended, and the dead bystander is in nobody's way.
+    let ran = here.carson(&["run", "--task", "true", "--max-attempts", "1"]);
+    assert!(ran.stderr.contains("left behind"), "{ran:#?}");
+}
+
+#[test]
+fn a_loop_that_was_halted_hears_a_stop() {
+    let here = Here::new();
+    let task = "touch begun; kill -STOP $PPID; sleep 100";
+    here.carson(&["init", "--promise", "false", "--task", task]);
+    let mut run = here.begun(&["run"]);
+    until("the attempt runs", || {
+        here.tree().join("begun").exists().then_some(())
+    });
+    let stopped = here.carson(&["stop"]);
+    assert_eq!(stopped.code, Some(0), "{stopped:#?}");
+    run.wait().unwrap();
+}
+
+#[test]
+fn a_status_believes_no_more_than_a_run_does_and_a_lock_that_went_is_no_loss() {
+    let here = Here::new();
+    let forge = "sed -i 's/\"promise_fulfilled\": false/\"promise_fulfilled\": true/; s/\"running\"/\"done\"/' \
+                 .carson/loop/state.json";
+    let ran = here.carson(&["run", "--promise", "false", "--task", forge]);
+    assert_eq!(ran.code, Some(10), "{ran:#?}");
+    let status = here.json(&["status"]);
+    assert_eq!(
+        (&status["status"], &status["promise_fulfilled"]),
+        (&"stopped".into(), &false.into())
+    );
+    let told = here.carson(&["status"]).stdout;
+    assert!(
+        told.starts_with("stopped: ") && told.contains("state.json is not believed"),
+        "{told}"
+    );
+
+    let here = Here::new();
+    let ran = here.carson(&[
+        "run",
+        "--promise",
+        "false",
+        "--task",
+        "rm .carson/loop/lock",
+    ]);
+    assert_eq!(ran.code, Some(1), "{ran:#?}");
+    assert!(
+        ran.stderr.contains("lock was taken away")
+            && ran.stderr.contains("all that it had kept is there"),
+        "{ran:#?}"
+    );
+    let told = here.carson(&["history"]).stdout;
+    assert!(told.contains("attempt 1 has begun"), "{told}");
+}
+
+#[test]
+fn who_prints_without_end_has_no_more_time_than_others() {
+    let here = Here::new();
+    let began = std::time::Instant::now();
+    let args = [
+        "run",
+        "--quiet",
+        "--promise",
+        "false",
+        "--task",
+        "yes",
+        "--timeout",
+        "1s",
+    ];
+    let ran = here.carson(&[&args[..], &["--max-attempts", "1"]].concat());
+    assert_eq!(ran.code, Some(13), "{ran:#?}");
+    let took: u64 = here.json(&["history"])["attempts"][0]["took_ms"]
+        .as_u64()
+        .unwrap();
+    assert!(
+        (1_000..3_000).contains(&took),
+        "{took} of {:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
 fn two_that_begin_at_once_are_one() {
     for round in 0..5 {
         let here = Here::new();
@@ -454,6 +582,61 @@ fn what_alpf_left_is_taken_over_or_gone_on_with() {
     let updated = here.carson(&["update", "--max-attempts", "5", "--compat", "alpf"]);
     assert_eq!(updated.code, Some(0), "{updated:#?}");
     assert!(here.file(".alpf/config.json").contains("\"mode\": \"x\""));
+    // It is the loop of the directory without the flag, too.
+    assert_eq!(here.json(&["status"])["status"], "done");
+    assert_eq!(here.json(&["history"])["attempts"][0]["attempt"], 1);
+    assert!(!here.tree().join(".carson").exists());
+}
+
+/// As SEEDS has it: bounds, and nothing of what is to be done.
+#[test]
+fn what_alpf_was_not_told_is_said_once() {
+    let bounds = "{\"timeout_seconds\": 300, \"max_attempts\": 10}";
+    let said = ["--promise", "test -e done", "--task", "touch done"];
+    let alpf = ["--compat", "alpf"];
+    for (verb, compat) in [
+        ("init", &alpf[..]),
+        ("update", &alpf[..]),
+        ("run", &alpf[..]),
+        ("run", &alpf[2..]),
+    ] {
+        let here = Here::new();
+        fs::create_dir(here.tree().join(".alpf")).unwrap();
+        fs::write(here.tree().join(".alpf/config.json"), bounds).unwrap();
+        let none = here.carson(&[&["run"][..], compat].concat());
+        assert_eq!(none.code, Some(2), "{none:#?}");
+        assert!(
+            none.stderr
+                .contains("config.json says no promise and no task"),
+            "{none:#?}"
+        );
+        let hint = format!(
+            "hint: say it once: carson loop run{} --promise",
+            match compat {
+                [] => "",
+                _ => " --compat alpf",
+            }
+        );
+        assert!(none.stderr.contains(&hint), "{none:#?}");
+        let done = here.carson(&[&[verb][..], &said, compat].concat());
+        assert_eq!(done.code, Some(0), "{verb}: {done:#?}");
+        if verb != "run" {
+            let ran = here.carson(&[&["run"][..], compat].concat());
+            assert_eq!(ran.code, Some(0), "{verb}: {ran:#?}");
+        }
+        assert!(here.tree().join("done").exists());
+        let config = here.file(".alpf/config.json");
+        match compat {
+            [] => assert_eq!(config, bounds),
+            _ => assert!(
+                config.starts_with(
+                    "{\n  \"timeout_seconds\": 300,\n  \"max_attempts\": 10,\n  \"promise\""
+                ),
+                "{config}"
+            ),
+        }
+        assert_eq!(here.json(&["status"])["status"], "done");
+    }
 }
 
 #[test]

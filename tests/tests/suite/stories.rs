@@ -240,7 +240,7 @@ fn every_end_has_its_exit_code() {
             0,
             "1 taken: 1 passed, 0 failed; 0 still open",
         ),
-        (&["run"], 0, "0 taken: 0 passed, 0 failed; 0 still open"),
+        (&["run"], 13, "0 taken: 0 passed, 0 failed; 0 still open"),
         (
             &["status"],
             0,
@@ -374,6 +374,57 @@ fn killed_at_any_moment_it_leaves_a_plan_that_is_right_and_goes_on() {
 }
 
 #[test]
+fn what_threw_its_environment_away_is_ended_before_a_killed_attempt_is_undone() {
+    let here = Here::new();
+    let late = "env -i setsid -f sh -c 'echo $$ > docs/pid; mv docs/pid docs/late; exec sleep 774' > /dev/null 2>&1";
+    here.plan(1, &format!("mkdir -p docs; {late}; sleep 1000"));
+    let mut first = here
+        .command(binary(), &["stories", "run"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the executor", || {
+        here.tree().join("docs/late").exists().then_some(())
+    });
+    let late: i32 = here.file("docs/late").trim().parse().unwrap();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    here.program("doer", "mkdir -p docs; echo x > docs/x");
+    let ran = here.carson(&["run"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    assert_eq!(carson_proc::ProcessId::of(late), None);
+    assert!(!here.tree().join("docs/late").exists());
+}
+
+#[test]
+fn a_run_with_nothing_open_does_not_say_that_all_is_well() {
+    let here = Here::new();
+    here.plan(1, "exit 1");
+    assert_eq!(here.carson(&["run"]).code, Some(13));
+    let again = here.carson(&["run"]);
+    assert_eq!(again.code, Some(13), "{again:#?}");
+    assert!(again.stdout.contains("1 failed before"), "{again:#?}");
+}
+
+#[test]
+fn a_link_in_the_place_of_the_lock_leads_nobody_anywhere() {
+    let here = Here::new();
+    here.plan(1, "true");
+    let important = here.dir.path().join("important");
+    fs::write(&important, "important").unwrap();
+    for name in ["lock", "events.jsonl", "mark", "attempts", "contents"] {
+        let dir = here.tree().join(".carson/stories");
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).unwrap();
+        std::os::unix::fs::symlink(&important, dir.join(name)).unwrap();
+        let ran = here.carson(&["run"]);
+        assert_eq!(ran.code, Some(1), "{name}: {ran:#?}");
+        assert!(ran.stderr.contains("is a link"), "{name}: {ran:#?}");
+        assert_eq!(fs::read_to_string(&important).unwrap(), "important");
+    }
+}
+
+#[test]
 fn one_run_at_a_time() {
     let here = Here::new();
     here.plan(1, "touch \"$OUT/there\"; sleep 1000");
@@ -386,7 +437,7 @@ fn one_run_at_a_time() {
         here.dir.path().join("there").exists().then_some(())
     });
     let second = here.carson(&["run"]);
-    assert_eq!(second.code, Some(2), "{second:#?}");
+    assert_eq!(second.code, Some(1), "{second:#?}");
     let says = format!(
         "is held by carson stories run stories.json (pid {}",
         first.id()
@@ -517,6 +568,23 @@ fn ralph_sh_is_what_it_was() {
         none.stderr,
         "[ralph][ERROR] /no/such/carson is not on PATH: install Carson, or name its binary with CARSON_BIN\n"
     );
+}
+
+/// One that throws its environment away and leaves its parent ends with the call that started it.
+#[test]
+fn nothing_outlives_a_call_of_ralph_sh() {
+    let ralph = Ralph::new();
+    ralph.here.program(
+        "codex",
+        r#"cat > /dev/null; for word in "$@"; do message="$word"; done; echo r > "$message"
+        env -i setsid -f sh -c "echo \$\$ > '$OUT/daemon.new'; mv '$OUT/daemon.new' '$OUT/daemon'; exec sleep 300" > /dev/null 2>&1
+        while ! test -e "$OUT/daemon"; do sleep 0.01; done"#,
+    );
+    let ran = ralph.run(&[("MODE", "audit")], &["1"]);
+    assert_eq!(ran.code, Some(0), "{ran:#?}");
+    let pid = fs::read_to_string(ralph.here.dir.path().join("daemon")).unwrap();
+    let pid = nix::unistd::Pid::from_raw(pid.trim().parse().unwrap());
+    assert!(nix::sys::signal::kill(pid, None).is_err(), "{pid} runs on");
 }
 
 /// It is killed in the midst of a call: the lock is of nobody any more, and the PRD is whole.

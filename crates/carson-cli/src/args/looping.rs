@@ -173,6 +173,23 @@ pub struct Run {
     pub what: What,
 }
 
+impl Loop {
+    /// In whose names the files are that it is about, by its flag.
+    pub fn layout(&self) -> Layout {
+        let compat = match self {
+            Self::Init { what } | Self::Update { what } => what.compat,
+            Self::Run(run) | Self::Start(run) => run.what.compat,
+            Self::Stop { compat, .. }
+            | Self::Status { compat }
+            | Self::History { compat, .. }
+            | Self::Rollback { compat, .. }
+            | Self::Test { compat }
+            | Self::Compare { compat, .. } => *compat,
+        };
+        compat.layout()
+    }
+}
+
 impl Compat {
     /// In whose names the files are.
     pub fn layout(self) -> Layout {

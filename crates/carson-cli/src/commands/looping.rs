@@ -25,7 +25,16 @@ pub fn run(action: &Loop, json: bool) -> Result<u8, CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(dispatch(action, json))
+    let done = runtime.block_on(dispatch(action, json));
+    done.map_err(|mut error| {
+        if action.layout() == Layout::Alpf {
+            error
+                .hints
+                .iter_mut()
+                .for_each(|hint| *hint = tell::alpf(hint));
+        }
+        error
+    })
 }
 
 async fn dispatch(action: &Loop, json: bool) -> Result<u8, CommandError> {
@@ -33,7 +42,7 @@ async fn dispatch(action: &Loop, json: bool) -> Result<u8, CommandError> {
     let caller = caller()?;
     let found = |compat: crate::args::looping::Compat| api::find(&here, compat.layout());
     match action {
-        Loop::Init { what } => init(&here, what, json),
+        Loop::Init { what } => init(&here, &caller, what, json),
         Loop::Run(args) => run_here(&here, &caller, args, json).await,
         Loop::Start(args) => start(&here, &caller, args, json).await,
         Loop::Stop {
@@ -45,10 +54,11 @@ async fn dispatch(action: &Loop, json: bool) -> Result<u8, CommandError> {
             Ok(0)
         }
         Loop::Status { compat } => {
-            let answer = api::status(&found(*compat)?)?;
+            let place = found(*compat)?;
+            let answer = api::status(&place)?;
             match json {
                 true => print::json(&answer),
-                false => tell::status(&answer)
+                false => tell::status(&answer, compat.layout())
                     .iter()
                     .for_each(|line| print::line(line)),
             }
@@ -105,20 +115,34 @@ fn caller() -> Result<Caller, CommandError> {
     Ok(Caller::new(environ, std::env::current_exe()?, redactor))
 }
 
-fn init(here: &Path, what: &What, json: bool) -> Result<u8, CommandError> {
+fn init(here: &Path, caller: &Caller, what: &What, json: bool) -> Result<u8, CommandError> {
     let config = what.config().map_err(CommandError::usage)?;
     let config = config.ok_or_else(|| {
         CommandError::usage("a loop needs a promise and a task").hint(
             "carson loop init --promise \"npm test\" --task \"claude -p 'fix the failing tests'\"",
         )
     })?;
-    let place = api::init(here, what.compat.layout(), &config)?;
+    let layout = what.compat.layout();
+    let place = Place::at(here, layout)?;
+    // ALPF's own, with bounds and no promise: they stay.
+    let is_unsaid = layout == Layout::Alpf && place.config().is_file() && api::is_unsaid(&place)?;
+    let config = match is_unsaid {
+        true => {
+            let changes = what.changes().map_err(CommandError::usage)?;
+            api::update(&place, caller, &changes)?.config
+        }
+        false => {
+            api::init(here, layout, &config)?;
+            config
+        }
+    };
     let text = format!(
-        "made {}: `{}` is run until `{}` exits 0, {} times at most; `carson loop run` begins",
+        "made {}: `{}` is run until `{}` exits 0, {} times at most; `carson loop run{}` begins",
         place.config().display(),
         config.task,
         config.promise,
-        config.max_attempts
+        config.max_attempts,
+        tell::flag(layout)
     );
     print::done(json, &text, &config);
     Ok(0)
@@ -161,7 +185,7 @@ fn place_for(here: &Path, caller: &Caller, what: &What) -> Result<Place, Command
         let (path, owner) = (place.lock(), Box::new(owner));
         return Err(LoopError::from(LockError::Held { path, owner }).into());
     }
-    if api::settle(&place)? {
+    if api::settle(&place, &changes)? {
         print::error(&format!("{} was taken over", place.alpf_config().display()));
     }
     if place.config().symlink_metadata().is_err() {
@@ -169,7 +193,7 @@ fn place_for(here: &Path, caller: &Caller, what: &What) -> Result<Place, Command
         let config = config.ok_or_else(|| LoopError::None {
             from: here.to_owned(),
         })?;
-        return Ok(api::init(place.root(), layout, &config)?);
+        return Ok(api::init(place.root(), place.layout(), &config)?);
     }
     if !changes.is_empty() {
         api::update(&place, caller, &changes)?;
@@ -223,7 +247,7 @@ async fn start(here: &Path, caller: &Caller, args: &Run, json: bool) -> Result<u
     let answer = api::start(&place, caller, &words).await?;
     print::done(
         json,
-        &tell::start(&answer, place.layout() == Layout::Alpf),
+        &tell::start(&answer, args.what.compat.layout()),
         &answer,
     );
     Ok(0)

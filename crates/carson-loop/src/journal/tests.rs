@@ -6,7 +6,6 @@ use super::*;
 use crate::digest::Digest;
 use crate::event::Ended;
 use crate::place::Layout;
-use crate::status::Status;
 
 struct Scene {
     _dir: tempfile::TempDir,
@@ -44,6 +43,7 @@ fn started() -> Happened {
     Happened::Started {
         pid: 1,
         max_attempts: 10,
+        configured: None,
         subject: Digest::of(b"subject"),
         goes_on: false,
         sandbox: false,
@@ -116,7 +116,7 @@ fn what_a_person_broke_is_told_by_its_line_and_left_alone() {
             "\"elapsed_ms\": 1234",
             "\"elapsed_ms\": 1",
             11,
-            "elapsed_ms says what was seen",
+            "elapsed_ms is not what events.jsonl",
         ),
         (
             "\"version\": 1,",
@@ -172,9 +172,14 @@ fn what_is_edited_while_something_happens_waits_for_the_boundary() {
     assert!(journal.take_edits().unwrap());
     let taken = journal.state().clone();
     assert_eq!((taken.max_attempts, taken.status), (3, Status::Running));
-    assert_eq!(state_of(&scene.place).unwrap(), taken);
+    // The other one took it over as well, and wrote one event more.
+    let seen = || {
+        let state = state_of(&scene.place).unwrap();
+        (state.max_attempts, state.status)
+    };
+    assert_eq!(seen(), (3, Status::Running));
     journal.add(ended(), Sync::Now).unwrap();
-    assert_eq!(state_of(&scene.place).unwrap(), *journal.state());
+    assert_eq!(seen(), (3, Status::Exhausted));
 }
 
 #[test]
@@ -183,5 +188,46 @@ fn how_many_events_there_are_is_not_for_editing() {
     let mut journal = scene.begun();
     scene.edit("\"events\": 2", "\"events\": 9");
     let error = journal.take_edits().unwrap_err().to_string();
-    assert!(error.contains("events says what was seen"), "{error}");
+    assert!(error.contains("events is not what events.jsonl"), "{error}");
+}
+
+#[test]
+fn whoever_only_looks_believes_no_more_than_a_run_does() {
+    let scene = Scene::new();
+    let journal = scene.begun();
+    let own = journal.state().clone();
+    drop(journal);
+    scene.edit(
+        "\"promise_fulfilled\": false",
+        "\"promise_fulfilled\": true",
+    );
+    scene.edit("\"status\": \"exhausted\"", "\"status\": \"done\"");
+    let (state, wrong) = judged(&scene.place).unwrap();
+    assert_eq!(state, own);
+    let wrong = wrong.unwrap().to_string();
+    assert!(
+        wrong.contains("promise_fulfilled is not what events.jsonl"),
+        "{wrong}"
+    );
+    assert_eq!(scene.open().unwrap_err().to_string(), wrong);
+    // Without the events that would say so.
+    fs::remove_file(scene.place.events()).unwrap();
+    let (state, _) = judged(&scene.place).unwrap();
+    assert_eq!(
+        (state.status, state.promise_fulfilled),
+        (Status::Idle, false)
+    );
+    let journal = scene.open().unwrap();
+    assert_eq!(journal.state().status, Status::Idle);
+}
+
+#[test]
+fn a_state_that_never_heard_of_the_last_event_is_what_the_events_come_to() {
+    let scene = Scene::new();
+    let mut journal = scene.begun();
+    let behind = fs::read(scene.place.state()).unwrap();
+    journal.add(started(), Sync::Now).unwrap();
+    fs::write(scene.place.state(), behind).unwrap();
+    let (state, wrong) = judged(&scene.place).unwrap();
+    assert!(wrong.is_none() && state == *journal.state());
 }

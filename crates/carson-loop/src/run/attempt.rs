@@ -15,6 +15,7 @@ use crate::fence::fenced;
 use crate::json_file::{Sync, write_bytes};
 use crate::normal::{fingerprint, normalised};
 use crate::output_file::OutputFile;
+use crate::own_file;
 use crate::walls::Walls;
 
 /// What the task is told of the last check.
@@ -45,7 +46,7 @@ impl Prepared {
         told: &Told,
     ) -> Result<Self, LoopError> {
         let dir = ground.place.attempt(number);
-        std::fs::create_dir_all(&dir).map_err(LoopError::io(format!("{}", dir.display())))?;
+        own_file::make_dir(&dir).map_err(LoopError::io(format!("{}", dir.display())))?;
         let printed = ground.redacted(&told.printed);
         let printed = cut(&printed, config.feedback_tokens as usize);
         let says = ground.redacted(&told.says);

@@ -12,7 +12,7 @@ pub enum Begin {
     First,
     /// Where a run that died left it, under the same bounds.
     GoesOn,
-    /// With so many more attempts, and the whole time again.
+    /// With so many more attempts than were made, and the whole time again.
     More(u32),
     /// Anew: the attempts so far are put away.
     Fresh,
@@ -34,6 +34,10 @@ pub struct Wish {
 /// # Errors
 /// When it has ended, and the caller did not say what that means now.
 pub fn begin(state: &State, subject: Digest, wish: Wish) -> Result<Begin, LoopError> {
+    if wish.more == Some(0) {
+        let said = "--more 0 is no attempt: say how many more may be made";
+        return Err(LoopError::Unfit(said.to_owned()));
+    }
     let is_new = state.last_attempt == 0;
     let is_another = state.subject.is_some_and(|known| known != subject);
     match (state.status, wish.more) {
@@ -46,10 +50,6 @@ pub fn begin(state: &State, subject: Digest, wish: Wish) -> Result<Begin, LoopEr
         // Another task was never done.
         (Status::Done | Status::AlreadyDone, _) if is_another => Ok(Begin::Fresh),
         (Status::Done | Status::AlreadyDone, _) => Ok(Begin::IsDone),
-        (Status::Exhausted, Some(0)) => {
-            let said = "--more 0 gives it no attempt: all were made";
-            Err(LoopError::Unfit(said.to_owned()))
-        }
         (_, Some(more)) => Ok(Begin::More(more)),
         (Status::Idle | Status::Running, None) => Ok(Begin::GoesOn),
         (status, None) => Err(LoopError::Ended {
@@ -101,7 +101,8 @@ mod tests {
             (Status::Exhausted, 10, this, more(0), None),
             (Status::Exhausted, 10, this, more(1), Some(Begin::More(1))),
             (Status::Stagnated, 3, this, none, None),
-            (Status::Stagnated, 3, this, more(0), Some(Begin::More(0))),
+            (Status::Stagnated, 3, this, more(0), None),
+            (Status::Idle, 0, this, more(0), None),
             (Status::Stopped, 3, this, none, None),
             (Status::Stopped, 0, this, fresh, Some(Begin::First)),
             (Status::TimedOut, 3, this, none, None),

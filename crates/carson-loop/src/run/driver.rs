@@ -15,25 +15,27 @@ use super::step::{Step, Watch};
 use crate::bounds::{Bounds, Next};
 use crate::caller::Caller;
 use crate::checkpoint::{Checkpoint, Checkpoints};
-use crate::config::{Changes, Config};
-use crate::config_file::{self, ConfigFile};
+use crate::config::Config;
+use crate::config_file::ConfigFile;
 use crate::digest::Digest;
 use crate::error::LoopError;
 use crate::event::{Ended, Happened};
 use crate::executor::{How, Ran, Unable};
 use crate::executor_version::ExecutorVersion;
-use crate::fold::{interrupted, traces};
+use crate::fold::{bound, has_attempts, interrupted, traces};
 use crate::journal::Journal;
 use crate::json_file::{self, Sync};
 use crate::lock::{Lock, Owner};
+use crate::mark::Mark;
 use crate::meta::{Meta, Outcome};
+use crate::own_file;
 use crate::place::Place;
 use crate::progress::{Stagnation, Trace, Verdict, judge, matches};
 use crate::state::State;
 use crate::status::Status;
 use crate::stop_file::StopFile;
 use crate::syncer::Syncer;
-use crate::tree::{Look, Snapshot};
+use crate::tree::{GitDir, Look, Snapshot};
 use crate::walls::{Reach, Walls};
 
 /// How a loop is to be run.
@@ -69,6 +71,9 @@ pub async fn run(
             count => watch(Step::EndedOrphans(count)),
         }
     }
+    json_file::sweep_dir(&place.dir(), 2);
+    let path = place.mark();
+    let _mark = Mark::set(&path).map_err(LoopError::io(format!("{}", path.display())))?;
     let file = ConfigFile::open(place)?;
     let mut journal = Journal::open(place, &caller.clock)?;
     let subject = subject(&file.config);
@@ -76,10 +81,6 @@ pub async fn run(
     if begun == Begin::IsDone {
         return Ok(journal.state().clone());
     }
-    let file = match begun {
-        Begin::More(more) => with_more(place, caller, more, journal.state())?,
-        _ => file,
-    };
     if begun == Begin::Fresh {
         drop(journal);
         let to = put_away(place)?;
@@ -116,21 +117,6 @@ fn subject(config: &Config) -> Digest {
     Digest::of(&text)
 }
 
-/// More attempts than were allowed, in the file that says so.
-fn with_more(
-    place: &Place,
-    caller: &Caller,
-    more: u32,
-    state: &State,
-) -> Result<ConfigFile, LoopError> {
-    let changes = Changes {
-        max_attempts: Some(state.max_attempts.saturating_add(more).max(1)),
-        ..Changes::default()
-    };
-    config_file::change(place, &changes, &caller.clock)?;
-    ConfigFile::open(place)
-}
-
 async fn walls(
     place: &Place,
     config: &Config,
@@ -143,8 +129,7 @@ async fn walls(
     let walls = Walls::new(place, &config.task, caller, reach);
     let walls = walls.map_err(LoopError::io("the sandbox cannot be prepared"))?;
     let stand = walls.stand(place).await;
-    stand
-        .map_err(|lacks| LoopError::Unfit(format!("this machine has no such sandbox: {lacks}")))?;
+    stand.map_err(|lacks| LoopError::NoWalls { lacks })?;
     Ok(Some(walls))
 }
 
@@ -197,6 +182,9 @@ impl Runner<'_> {
     fn stands(&self) -> Result<(), LoopError> {
         match self.lock.stands() {
             true => Ok(()),
+            false if self.journal.is_there() => Err(LoopError::Unlocked {
+                path: self.ground.place.lock(),
+            }),
             false => Err(LoopError::Gone {
                 dir: self.ground.place.dir(),
             }),
@@ -212,9 +200,15 @@ impl Runner<'_> {
             self.add(Happened::More { attempts })?;
             self.elapsed = Duration::ZERO;
         }
+        let configured = self.file.config.max_attempts;
         self.add(Happened::Started {
             pid: carson_proc::ProcessId::current().pid,
-            max_attempts: self.file.config.max_attempts,
+            max_attempts: match begun {
+                Begin::More(_) => self.journal.state().max_attempts,
+                Begin::GoesOn => bound(self.journal.past(), configured),
+                Begin::First | Begin::Fresh | Begin::IsDone => configured,
+            },
+            configured: Some(configured),
             subject: self.subject,
             goes_on: begun == Begin::GoesOn,
             sandbox: self.ground.walls.is_some(),
@@ -275,6 +269,15 @@ impl Runner<'_> {
         Ok(made)
     }
 
+    /// Tells that the repository is gone: no checkpoint has it.
+    fn miss_repository(&mut self) {
+        let git = self.ground.rules.git();
+        let top = git.map(|git| git.top.as_path());
+        if let Some(top) = top.filter(|top| GitDir::at(top).is_none()) {
+            (self.watch)(Step::RepositoryGone(&top.display().to_string()));
+        }
+    }
+
     /// Looks at the tree as it is now.
     fn look(&self) -> Result<Snapshot, LoopError> {
         let ground = &self.ground;
@@ -290,10 +293,14 @@ impl Runner<'_> {
         if let Some(ended) = self.first_check().await? {
             return Ok(ended);
         }
-        if self.journal.state().last_attempt == 0 {
-            self.seen = self.checkpoint(0)?.tree;
-        } else {
-            self.seen = self.look()?;
+        let last = self.journal.state().last_attempt;
+        self.seen = match last > 0 && self.checkpoints.has(last) {
+            true => self.look()?,
+            false => self.checkpoint(0)?.tree,
+        };
+        // What ALPF's attempts left is what the next one is held against.
+        if !self.checkpoints.has(last) {
+            self.checkpoint(last)?;
         }
         loop {
             if let Some(ended) = self.boundary()? {
@@ -384,7 +391,10 @@ impl Runner<'_> {
             Ok(keys) if keys.is_empty() => {}
             Ok(keys) => {
                 (self.watch)(Step::ConfigChanged(&keys));
-                let max_attempts = self.file.config.max_attempts;
+                let max_attempts = match has_attempts(&keys) {
+                    true => self.file.config.max_attempts,
+                    false => self.journal.state().max_attempts,
+                };
                 self.add(Happened::ConfigChanged { keys, max_attempts })?;
             }
         }
@@ -407,7 +417,8 @@ impl Runner<'_> {
     async fn attempt(&mut self) -> Result<Option<Ended>, LoopError> {
         let number = self.journal.state().last_attempt + 1;
         let config = self.file.config.clone();
-        (self.watch)(Step::Attempt(number, self.journal.state().max_attempts));
+        let state = self.journal.state();
+        (self.watch)(Step::Attempt(number, state.attempt + 1, state.max_attempts));
         let prepared = Prepared::new(&self.ground, &config, number, &self.told)?;
         let version = self
             .version
@@ -425,6 +436,7 @@ impl Runner<'_> {
             .run(&self.ground, &config, left, self.cancel, self.watch)
             .await?;
         let kept = self.checkpoint(number)?;
+        self.miss_repository();
         let mut meta = Meta {
             attempt: number,
             outcome: Outcome::Failed,
@@ -535,7 +547,7 @@ impl Runner<'_> {
     fn attempt_ended(&mut self, meta: Meta) -> Result<(), LoopError> {
         let file = self.ground.place.attempt(meta.attempt).join("meta.json");
         let dir = self.ground.place.attempt(meta.attempt);
-        std::fs::create_dir_all(&dir).map_err(LoopError::io(format!("{}", dir.display())))?;
+        own_file::make_dir(&dir).map_err(LoopError::io(format!("{}", dir.display())))?;
         json_file::write(&file, &meta, Sync::Later)?;
         let elapsed_ms = millis(self.elapsed());
         self.add(Happened::AttemptEnded {

@@ -16,7 +16,7 @@ mod put_away;
 mod step;
 
 pub use begin::{Begin, Wish, begin};
-pub use check_alone::check_alone;
+pub use check_alone::{check_alone, check_walled};
 pub use driver::{OWNER, Options, run};
-pub(crate) use orphans::end_orphans;
+pub(crate) use orphans::{end as end_left, end_orphans};
 pub use step::{Step, Watch};

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::error::LoopError;
+use crate::own_file;
 use crate::place::Place;
 
 /// What belongs to the attempts so far.
@@ -13,7 +14,7 @@ const PARTS: [&str; 3] = ["attempts", "checkpoints", "first-check"];
 pub(super) fn put_away(place: &Place) -> Result<String, LoopError> {
     let runs = place.runs();
     let io = |what: &std::path::Path| LoopError::io(format!("{}", what.display()));
-    fs::create_dir_all(&runs).map_err(io(&runs))?;
+    own_file::make_dir(&runs).map_err(io(&runs))?;
     let names = fs::read_dir(&runs)
         .map_err(io(&runs))?
         .filter_map(Result::ok);

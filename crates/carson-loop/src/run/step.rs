@@ -19,8 +19,8 @@ pub enum Step<'s> {
     Checking(u32),
     /// It was asked, and this is the last line that it printed.
     Checked(&'s Checked, &'s str),
-    /// An attempt begins, and so many may.
-    Attempt(u32, u32),
+    /// An attempt begins: its number, how many count with it, and how many may.
+    Attempt(u32, u32, u32),
     /// A line that the task prints, secrets and all.
     Line(&'s str),
     /// The task ended.
@@ -35,6 +35,8 @@ pub enum Step<'s> {
     StateEdited,
     /// So many paths cannot be kept, of which this is one, and why.
     NotKept(u64, &'s str),
+    /// The repository at this place is gone, of which only the index is kept.
+    RepositoryGone(&'s str),
 }
 
 /// Hears what passes.

@@ -6,18 +6,21 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::TreeError;
 use crate::digest::{Digest, Hasher};
+use crate::own_file::{self, How};
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 256 * 1024;
-/// Bytes that stay free on the disk.
+/// Bytes that stay free on the disk: so many, and on a small one less.
 const RESERVE: u64 = 64 << 20;
+/// Of a small disk the part that stays free: one of so many.
+const RESERVED: u64 = 16;
 
 /// Where contents are kept.
 #[derive(Debug)]
@@ -47,12 +50,10 @@ impl Contents {
     /// # Errors
     /// When it cannot be used.
     pub fn open(dir: &Path) -> Result<Self, TreeError> {
-        fs::create_dir_all(dir).map_err(TreeError::io(dir))?;
+        own_file::make_dir(dir).map_err(TreeError::io(dir))?;
         let open = |name: &str| {
             let path = dir.join(name);
-            let mut options = OpenOptions::new();
-            options.read(true).write(true).create(true).mode(0o600);
-            options.open(&path).map_err(TreeError::io(path))
+            own_file::open(&path, How::Write).map_err(TreeError::io(path))
         };
         let (data, mut index) = (open("data")?, open("index")?);
         let mut text = Vec::new();
@@ -140,7 +141,8 @@ impl Contents {
                 )
             )]
             let free = u64::from(found.blocks_available()) * u64::from(found.fragment_size());
-            self.room = free.saturating_sub(RESERVE) / 4;
+            let all = u64::from(found.blocks()) * u64::from(found.fragment_size());
+            self.room = free.saturating_sub(RESERVE.min(all / RESERVED)) / 4;
             if self.room < size {
                 return Err(TreeError::NoRoom {
                     dir: self.dir.clone(),
@@ -220,6 +222,8 @@ fn lines(text: &[u8]) -> impl Iterator<Item = (Digest, Range)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn content(contents: &Contents, hash: &Digest) -> Result<Vec<u8>, TreeError> {

@@ -37,5 +37,5 @@ pub(crate) use git_dir::read_plain;
 pub use look::{Bounds, Look};
 pub use path::TreePath;
 pub use restore::undo;
-pub use rules::{OWN, Rules};
+pub use rules::{OWN, Rules, is_own};
 pub use snapshot::{Missed, Snapshot};

@@ -60,6 +60,12 @@ fn goes(change: &Change) -> bool {
     }
 }
 
+/// Whether it is a directory that its owner may not look into.
+fn is_closed(change: &Change) -> bool {
+    let mode = change.after.as_ref().map_or(0, |after| after.mode);
+    mode & 0o700 != 0o700
+}
+
 struct Undoing<'u> {
     top: Top,
     contents: &'u Contents,
@@ -73,8 +79,11 @@ impl Undoing<'_> {
             (Stands::Nothing, _) => Ok(()),
             (Stands::Dir, true) => match self.top.remove(&change.path, true) {
                 // What is ignored in it stays, and is nobody's business, unless something else is to
-                // stand here.
-                Err(_) if change.before.is_none() => Ok(()),
+                // stand here. One that was closed was not looked into: the next look sees what is to go.
+                Err(_) if change.before.is_none() => match is_closed(change) {
+                    true => self.top.set_mode(&change.path, 0o700).map_err(said),
+                    false => Ok(()),
+                },
                 Err(error) => Err(format!("a directory stands there: {error}")),
                 Ok(()) => Ok(()),
             },
@@ -103,7 +112,10 @@ impl Undoing<'_> {
                 put.and_then(|()| self.top.set_mode(path, before.mode))
                     .map_err(said)
             }
-            What::Unread { .. } | What::Socket | What::Device => Err(format!(
+            What::Unread { .. } => {
+                Err("it was too large or might not be read, and nothing of it is kept".to_owned())
+            }
+            What::Socket | What::Device => Err(format!(
                 "it was a {}, of which nothing is kept",
                 before.what
             )),

@@ -15,6 +15,14 @@ pub(super) const PATTERNS: u64 = 1 << 20;
 /// Never part of a tree, wherever they stand: the repositories' own files, and Carson's.
 pub const OWN: [&[u8]; 2] = [b".git", b".carson"];
 
+/// Whether a name is one of these to some file system: whatever the case of its letters, and the short name that Windows
+/// gives `.git`.
+#[must_use]
+pub fn is_own(name: &[u8]) -> bool {
+    let mut own = OWN.iter().copied().chain([b"git~1".as_slice()]);
+    own.any(|own| name.eq_ignore_ascii_case(own))
+}
+
 /// Which files of a tree count. `.git` and `.carson` never do; a file in the repository's index does,
 /// whatever ignores it.
 #[derive(Clone, Debug)]
@@ -132,6 +140,12 @@ impl Rules {
         self.git.as_ref()
     }
 
+    /// Where the tree is below the top of the repository's work tree: empty for the top itself.
+    #[must_use]
+    pub fn prefix(&self) -> String {
+        String::from_utf8_lossy(&self.prefix).into_owned()
+    }
+
     /// Paths of the tree that the index has.
     pub(super) fn tracked(&self) -> BTreeSet<TreePath> {
         let all = self.git.as_ref().map(tracked).unwrap_or_default();
@@ -189,8 +203,11 @@ impl Rules {
         is_dir: bool,
         tracked: &BTreeSet<TreePath>,
     ) -> Verdict {
-        let may_be_own = !self.inner || path.parent().is_none();
-        if may_be_own && OWN.contains(&path.name()) || self.without.contains(path) {
+        let may_not_count = match self.inner {
+            true => path.parent().is_none() && OWN.contains(&path.name()),
+            false => is_own(path.name()),
+        };
+        if may_not_count || self.without.contains(path) {
             return Verdict::Out;
         }
         let is_ignored = here.only_tracked

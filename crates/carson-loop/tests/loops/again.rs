@@ -61,6 +61,12 @@ async fn what_has_ended_goes_on_with_more_or_begins_anew() {
     assert_eq!((state.status, state.attempt), (Status::Done, 3));
     assert_eq!(scene.read("n").lines().count(), 3);
     scene.write("n", "");
+    // What was said with --more was for that run alone.
+    let ten = Changes {
+        max_attempts: Some(10),
+        ..Changes::default()
+    };
+    scene.change(&ten);
     let mut put_away = String::new();
     let mut watch = |step: Step<'_>| {
         if let Step::PutAway(to) = step {
@@ -156,7 +162,7 @@ async fn attempts_after_more_are_not_held_against_those_before() {
     let scene = Scene::new("false", "echo same; echo x >> n");
     let state = scene.run().await;
     assert_eq!((state.status, state.attempt), (Status::Stagnated, 3));
-    let state = scene.run_again(more(0)).await.unwrap();
+    let state = scene.run_again(more(7)).await.unwrap();
     assert_eq!(
         (state.status, state.attempt, state.max_attempts),
         (Status::Stagnated, 6, 10)
@@ -184,6 +190,7 @@ async fn after_a_death_it_goes_on_under_the_same_bounds_and_numbers_rise() {
         Happened::Started {
             pid: 1,
             max_attempts: 4,
+            configured: None,
             subject: journal.state().subject.unwrap(),
             goes_on: false,
             sandbox: false,
@@ -210,7 +217,7 @@ async fn after_a_death_it_goes_on_under_the_same_bounds_and_numbers_rise() {
     let mut watch = |step: Step<'_>| match step {
         Step::TookOver(owner) => seen.push(format!("took over {}", owner.pid)),
         Step::Interrupted(meta) => seen.push(format!("interrupted {}", meta.attempt)),
-        Step::Attempt(number, of) => seen.push(format!("{number} of {of}")),
+        Step::Attempt(number, _, of) => seen.push(format!("{number} of {of}")),
         _ => {}
     };
     let state = scene.watched(Wish::default(), &mut watch).await.unwrap();
@@ -230,4 +237,87 @@ async fn after_a_death_it_goes_on_under_the_same_bounds_and_numbers_rise() {
         .await
         .unwrap();
     assert_eq!(scene.read("half"), "done by the dead");
+}
+
+#[tokio::test]
+async fn more_is_for_one_run_and_what_the_operator_wrote_stays() {
+    let scene = Scene::new("false", "od -N9 /dev/urandom | tee r");
+    let most = |max_attempts| Changes {
+        max_attempts: Some(max_attempts),
+        stagnation_limit: Some(50),
+        ..Changes::default()
+    };
+    scene.change(&most(2));
+    let made = async |wish| {
+        let state = scene.run_again(wish).await.unwrap();
+        assert_eq!(state.status, Status::Exhausted);
+        (state.attempt, state.max_attempts)
+    };
+    let written = || {
+        let config = carson_loop::api::config(&scene.place).unwrap();
+        let status = carson_loop::api::status(&scene.place).unwrap();
+        (config.max_attempts, status.max_attempts)
+    };
+    assert_eq!(made(Wish::default()).await, (2, 2));
+    let refused = scene.run_again(more(0)).await.unwrap_err();
+    assert!(refused.is_of_the_ask(), "{refused}");
+    assert_eq!(made(more(3)).await, (5, 5));
+    assert_eq!(written(), (2, 5));
+    // Counted from those that were made, whatever the files say.
+    scene.change(&most(1));
+    assert_eq!(written(), (1, 1));
+    let state = scene.read(".carson/loop/state.json");
+    scene.write(
+        ".carson/loop/state.json",
+        &state.replace("\"max_attempts\": 5", "\"max_attempts\": 900"),
+    );
+    assert_eq!(made(more(1)).await, (6, 6));
+    assert_eq!(written().0, 1);
+}
+
+#[test]
+fn a_run_that_goes_on_keeps_what_was_said_for_it_until_the_operator_says_another_word() {
+    use carson_loop::event::{Ended, Event};
+    use carson_loop::fold::bound;
+    let event = |what| Event {
+        at: chrono::DateTime::from_timestamp(1_700_000_000, 0).unwrap(),
+        what,
+    };
+    let started = |max_attempts| {
+        event(Happened::Started {
+            pid: 1,
+            max_attempts,
+            configured: Some(10),
+            subject: carson_loop::digest::Digest::of(b"s"),
+            goes_on: false,
+            sandbox: false,
+        })
+    };
+    let edited = event(Happened::StateEdited {
+        status: Status::Running,
+        attempt: 0,
+        max_attempts: 2,
+    });
+    let how = Ended {
+        status: Status::Stopped,
+        reason: String::new(),
+        found: None,
+        elapsed_ms: 0,
+    };
+    let more = event(Happened::More { attempts: 13 });
+    for (events, configured, wanted) in [
+        (vec![started(10)], 10, 10),
+        (vec![started(10)], 4, 4),
+        (vec![started(10), edited.clone()], 10, 2),
+        (vec![started(10), more.clone(), started(13)], 10, 13),
+        (vec![started(10), more.clone(), started(13)], 2, 2),
+        (
+            vec![started(10), more, event(Happened::Ended { how })],
+            10,
+            10,
+        ),
+        (vec![started(10), edited, started(2)], 10, 2),
+    ] {
+        assert_eq!(bound(&events, configured), wanted, "{events:?}");
+    }
 }

@@ -410,3 +410,129 @@ async fn odd_trees_hold_nothing_up_and_what_cannot_be_kept_is_told() {
     let pipe = scene.root.join("pipe").symlink_metadata().unwrap();
     assert!(std::os::unix::fs::FileTypeExt::is_fifo(&pipe.file_type()));
 }
+
+#[tokio::test]
+async fn a_repository_that_went_is_named_and_nothing_is_said_to_be_as_it_was() {
+    let scene = Scene::new("false", "rm -rf .git; echo 1");
+    scene.write("a", "a");
+    scene.repository().await;
+    let one = Changes {
+        max_attempts: Some(1),
+        ..Changes::default()
+    };
+    scene.change(&one);
+    let mut told = Vec::new();
+    let mut watch = |step: carson_loop::run::Step<'_>| {
+        if let carson_loop::run::Step::RepositoryGone(top) = step {
+            told.push(top.to_owned());
+        }
+    };
+    let wish = carson_loop::run::Wish::default();
+    scene.watched(wish, &mut watch).await.unwrap();
+    assert_eq!(told, [scene.root.display().to_string()]);
+    let back = async || {
+        let done = api::rollback(&scene.place, &scene.caller, 0, Mine::Refuse).await;
+        done.unwrap().missed
+    };
+    let missed = back().await;
+    assert!(
+        missed[0].starts_with(".git: the repository is gone"),
+        "{missed:?}"
+    );
+    // Another one is not the one that was.
+    scene.repository().await;
+    assert_eq!(back().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn no_checkpoint_brings_anything_into_a_repository_s_own_files() {
+    for own in [
+        ".git/hooks/post-checkout",
+        "sub/.GIT/hooks/x",
+        "git~1/config",
+        ".carson/loop/config.json",
+    ] {
+        let scene = Scene::new("false", "echo 2 > g; echo 1");
+        scene.write("f", "#!/bin/sh\n");
+        scene.repository().await;
+        let one = Changes {
+            max_attempts: Some(1),
+            ..Changes::default()
+        };
+        scene.change(&one);
+        scene.run().await;
+        let file = ".carson/loop/checkpoints/000.json";
+        let forged = scene
+            .read(file)
+            .replace("\"path\":\"f\"", &format!("\"path\":\"{own}\""));
+        scene.write(file, &forged);
+        let before = scene.read("f");
+        let done = api::rollback(&scene.place, &scene.caller, 0, Mine::Overwrite).await;
+        let error = done.unwrap_err().to_string();
+        assert!(error.contains("in no checkpoint"), "{error}");
+        assert!(scene.read("f") == before && !scene.has(".git/hooks/post-checkout"));
+    }
+}
+
+#[tokio::test]
+async fn a_link_in_the_place_of_any_of_its_files_is_refused_and_leads_nobody_anywhere() {
+    let victim = tempfile::tempdir().unwrap();
+    let important = victim.path().join("rc");
+    for name in [
+        "lock",
+        "edit.lock",
+        "mark",
+        "events.jsonl",
+        "state.json",
+        "config.json",
+        "attempts",
+        "checkpoints",
+        "runs",
+    ] {
+        let scene = Scene::new("false", "echo hi");
+        let one = Changes {
+            max_attempts: Some(1),
+            ..Changes::default()
+        };
+        scene.change(&one);
+        if name == "runs" {
+            scene.run().await;
+        }
+        fs::write(&important, "important").unwrap();
+        let file = scene.place.dir().join(name);
+        let is_dir = ["attempts", "checkpoints", "runs"].contains(&name);
+        let _ = fs::remove_file(&file);
+        let _ = fs::remove_dir_all(&file);
+        let to = if is_dir {
+            victim.path()
+        } else {
+            important.as_path()
+        };
+        std::os::unix::fs::symlink(to, &file).unwrap();
+        let refused = match name {
+            "edit.lock" => api::update(&scene.place, &scene.caller, &one).map(drop),
+            "runs" => {
+                let fresh = carson_loop::run::Wish {
+                    more: None,
+                    fresh: true,
+                };
+                scene.run_again(fresh).await.map(drop)
+            }
+            _ => scene
+                .run_again(carson_loop::run::Wish::default())
+                .await
+                .map(drop),
+        };
+        let error = refused.unwrap_err().to_string();
+        assert!(
+            error.contains("is a link") && error.contains(name),
+            "{name}: {error}"
+        );
+        assert_eq!(
+            fs::read_to_string(&important).unwrap(),
+            "important",
+            "{name}"
+        );
+        assert_eq!(fs::read_dir(victim.path()).unwrap().count(), 1, "{name}");
+    }
+}

@@ -14,7 +14,7 @@ async fn what_is_changed_counts_from_the_next_attempt_on() {
     let (place, caller) = (scene.place.clone(), scene.caller.clone());
     let mut told = Vec::new();
     let mut watch = |step: Step<'_>| match step {
-        Step::Attempt(2, _) => {
+        Step::Attempt(2, ..) => {
             let changes = Changes {
                 task: Some(Words::line("touch done").unwrap()),
                 max_attempts: Some(4),
@@ -44,7 +44,7 @@ async fn a_broken_edit_ends_the_run_at_the_boundary_and_is_left_as_it_is() {
         let scene = Scene::new("false", "echo $CARSON_LOOP_ATTEMPT; echo x >> n");
         let file = scene.place.dir().join(name);
         let mut watch = |step: Step<'_>| {
-            if matches!(step, Step::Attempt(2, _)) {
+            if matches!(step, Step::Attempt(2, ..)) {
                 std::fs::write(&file, broken).unwrap();
             }
         };

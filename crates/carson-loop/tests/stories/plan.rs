@@ -137,7 +137,7 @@ async fn a_second_run_is_refused_by_the_name_of_the_first() {
     let ran = tree.run("echo x > docs/x").await;
     let error = ran.came.unwrap_err();
     assert!(
-        error.is_of_the_ask() && error.to_string().contains("held by the first (pid "),
+        !error.is_of_the_ask() && error.to_string().contains("held by the first (pid "),
         "{error}"
     );
     assert!(!tree.has("docs/x"));

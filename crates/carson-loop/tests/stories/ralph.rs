@@ -7,6 +7,7 @@ use std::fs;
 use std::time::Duration;
 
 use bench::Bench;
+use carson_loop::stories::ralph::findings;
 use carson_proc::{Cancel, ProcessId};
 
 #[tokio::test]
@@ -44,7 +45,9 @@ async fn table() {
                 "{name}: {id}"
             );
         }
-        assert!(!bench.has(".runtime/.run.lock"), "{name}");
+        if !case.says.iter().any(|said| said.contains("lock is a link")) {
+            assert!(!bench.has(".runtime/.run.lock"), "{name}");
+        }
         // Prompts and messages are gone, whatever became of the run; words that nobody knows leave no state at all.
         let left = fs::read_dir(bench.root.join(".runtime"))
             .into_iter()
@@ -56,6 +59,44 @@ async fn table() {
         assert!(left.is_empty(), "{name}: {left:?}");
         assert!(!bench.has(".carson"), "{name}");
     }
+}
+
+/// One table for a PRD and for plans of Carson's own: `stories check` and a run say the same.
+#[tokio::test]
+async fn letters_that_nobody_sees_are_refused() {
+    let case = table::audit();
+    let bench = Bench::new(&case);
+    let words = ["--validate-prd".to_owned()];
+    let run = async || bench.run(&words, &[], "none", &Cancel::new()).await;
+    for letter in [
+        "\u{200b}",
+        "\u{200d}",
+        "\u{2060}",
+        "\u{feff}",
+        "\u{ad}",
+        "\u{200e}",
+        "\u{61c}",
+        "\u{2028}",
+        "\u{e0041}",
+        "\u{202e}",
+        "\u{2066}",
+        "\u{7f}",
+        "\u{85}",
+    ] {
+        bench.set("stories/0/title", &format!("\"a{letter}b\""));
+        let ran = run().await;
+        assert_eq!(ran.code, 1, "{letter:?}: {}", ran.output);
+        let said = "disallowed hidden/control/bidi characters (first paths): stories.0.title";
+        assert!(ran.errors.contains(said), "{letter:?}: {}", ran.errors);
+        assert_eq!(
+            findings(&bench.root.join("prd.json")).unwrap().len(),
+            1,
+            "{letter:?}"
+        );
+    }
+    bench.set("stories/0/title", "\"a\\tb\\nc \u{e9}\"");
+    let ran = run().await;
+    assert_eq!(ran.code, 0, "{}", ran.errors);
 }
 
 /// The prompt is what Codex reads, and its words are the ones that ralph-loop gives it.
@@ -146,6 +187,13 @@ async fn a_lock_of_somebody_who_lives_is_waited_for() {
     let words = ["0".to_owned()];
     let (ran, ()) = tokio::join!(bench.run(&words, &[], "", &cancel), stopping);
     assert_eq!(ran.code, 130);
+    let waits = "(pid=1): it is waited for\n";
+    assert!(
+        ran.errors.matches(waits).count() == 1 && ran.output.is_empty(),
+        "{}{}",
+        ran.output,
+        ran.errors
+    );
     assert_eq!(
         fs::read_to_string(lock.join("pid")).unwrap(),
         "1\n",

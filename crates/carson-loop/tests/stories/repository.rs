@@ -56,7 +56,7 @@ const MAY_NOT: &[(&str, &str)] = &[
         "a commit changes src/new, which is outside of its scope",
     ),
     (
-        "git add -f stories.json; git commit -q -m plan",
+        "cp stories.json s; echo >> stories.json; git add -f stories.json; git commit -q -m plan; cp s stories.json; rm s",
         "a commit changes stories.json, which is outside of its scope",
     ),
     (
@@ -278,4 +278,30 @@ async fn in_a_work_tree_of_its_own_and_on_a_branch_without_commits() {
         ["out_of_scope"]
     );
     assert!(unborn.git("for-each-ref refs/heads").await.is_empty());
+}
+
+#[tokio::test]
+async fn whoever_commits_all_commits_the_plan_as_we_wrote_it_and_may() {
+    let tree = Tree::new().await;
+    let stories = [
+        story("S-1", json!({"acceptance": ["Created docs/1"]})),
+        story("S-2", json!({"acceptance": ["Created docs/2"]})),
+    ];
+    tree.plan(&stories);
+    tree.git("add stories.json").await;
+    tree.git("commit -q -m plan").await;
+    let script = "echo x > docs/${CARSON_STORY_ID#S-}; git add -A; git commit -q -m work";
+    let ran = tree.run(script).await;
+    assert_eq!(ran.came().passed, ["S-1", "S-2"], "{:#?}", ran.told);
+    // Nothing is open, and nothing failed.
+    assert_eq!(tree.run("true").await.came().given_up, 0);
+}
+
+#[tokio::test]
+async fn a_run_with_nothing_open_says_what_was_given_up() {
+    let tree = Tree::new().await;
+    assert_eq!(once(&tree, "exit 1").await.came().failed, ["S-1"]);
+    let ran = tree.run("true").await;
+    let came = ran.came();
+    assert_eq!((came.taken.len(), came.given_up), (0, 1));
 }

@@ -45,6 +45,8 @@ pub(crate) struct Attempts {
     attempts: Vec<Entry>,
     /// Those before them.
     older: usize,
+    /// Those that another program made, of which only the number is known.
+    adopted: u32,
 }
 
 impl Call for LoopHistory {
@@ -100,5 +102,6 @@ fn told(history: History, place: &Place) -> Attempts {
         first_check: history.first_check,
         attempts,
         older: history.left_out,
+        adopted: history.adopted,
     }
 }

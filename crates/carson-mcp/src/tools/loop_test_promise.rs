@@ -22,13 +22,19 @@ impl Call for LoopTestPromise {
     const NAME: &'static str = "loop_test_promise";
     const ALSO: Option<&'static str> = Some("alpf_test_promise");
     const WHAT: &'static str = "Is the loop's promise kept now? Runs the command that the loop's settings say, and nothing else; the \
-         loop does not hear of it. Needs the grant `loop`.";
-    // Whoever made the directory wrote the command.
-    const GRANT: Option<McpGrant> = Some(McpGrant::Loop);
+         loop does not hear of it. Without the grant `loop` it runs behind walls (`walled` of the answer): without a network \
+         and a home, and it changes nothing, so that one that must write into the tree fails there.";
+    // Whoever made the directory wrote the command: who was not granted it runs it where it reaches nothing.
+    const GRANT: Option<McpGrant> = None;
+    const RUNS: bool = true;
     type Answer = TestAnswer;
 
     async fn answer(self, desk: &Desk) -> Result<TestAnswer, Refused> {
-        let place = desk.loop_to_run(self.directory.as_deref())?;
-        Ok(api::test_promise(&place, &desk.caller(), &Cancel::new()).await?)
+        let (place, is_granted) = desk.loop_to_ask(self.directory.as_deref())?;
+        let (caller, cancel) = (desk.caller(), Cancel::new());
+        Ok(match is_granted {
+            true => api::test_promise(&place, &caller, &cancel).await?,
+            false => api::test_promise_walled(&place, &caller, &cancel).await?,
+        })
     }
 }

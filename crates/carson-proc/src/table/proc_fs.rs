@@ -60,6 +60,23 @@ fn environment_of_a_thread(pid: i32) -> Vec<u8> {
         .unwrap_or_default()
 }
 
+/// Whether it has a file open that is locked (flock(2)) by that; who only opened it has not.
+pub(crate) fn has_locked(pid: i32, file: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let opened = fs::read_dir(format!("/proc/{pid}/fdinfo"));
+    let opened = opened.into_iter().flatten().filter_map(Result::ok);
+    let mut locked = opened.filter(|one| {
+        // proc_pid_fdinfo(5): `lock:` and the kind.
+        let said = fs::read_to_string(one.path()).unwrap_or_default();
+        said.lines()
+            .any(|line| line.starts_with("lock:") && line.contains("FLOCK"))
+    });
+    locked.any(|one| {
+        let found = fs::metadata(format!("/proc/{pid}/fd/{}", one.file_name().display()));
+        found.is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino()))
+    })
+}
+
 /// The name in parentheses may itself hold spaces and parentheses.
 fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
     let behind_name = stat.iter().rposition(|byte| *byte == b')')? + 1;

@@ -81,6 +81,11 @@ fn seconds(year: &str, month: &str, day: &str, time: &str) -> Option<u64> {
     Some(((days * 24 + hour) * 60 + minute) * 60 + second)
 }
 
+/// Nobody can say here.
+pub(crate) fn has_locked(_pid: i32, _file: &std::fs::Metadata) -> bool {
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,12 +51,15 @@ fn a_directory_s_command_runs_only_where_that_directory_was_granted() {
         ),
     ] {
         let mut server = Server::begun(mcp(&fleet, &args));
-        for tool in [
-            "loop_test_promise",
-            "alpf_test_promise",
-            "loop_start",
-            "alpf_start",
-        ] {
+        for tool in ["loop_test_promise", "alpf_test_promise"] {
+            let (text, refuses) = server.call(tool, json!({}));
+            assert!(
+                !refuses && text.contains("\"walled\":true"),
+                "{args:?} {tool}: {text}"
+            );
+            assert!(text.contains("\"promise_fulfilled\":false"), "{text}");
+        }
+        for tool in ["loop_start", "alpf_start"] {
             let (text, refuses) = server.call(tool, json!({}));
             assert!(refuses && text.contains(says), "{args:?} {tool}: {text}");
             assert!(
@@ -74,10 +77,58 @@ fn a_directory_s_command_runs_only_where_that_directory_was_granted() {
         let mut server = Server::begun(mcp(&fleet, &args));
         let (text, refuses) = server.call("loop_test_promise", json!({}));
         assert!(
-            !refuses && text.contains("\"promise_fulfilled\":true"),
+            !refuses
+                && text.contains("\"promise_fulfilled\":true")
+                && text.contains("\"walled\":false"),
             "{text}"
         );
         fs::remove_file(&owned).unwrap();
+    }
+}
+
+/// What a promise that nobody granted can reach; as it is, it reaches all of it.
+#[test]
+fn a_promise_behind_walls_reads_the_tree_and_reaches_nothing_else() {
+    let fleet = TestFleet::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // Where nobody hides anything.
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let note = home.path().join("note");
+    fs::write(&note, "mine").unwrap();
+    let reaches = [
+        ("key", "test -n \"$ZEBRA_TOKEN\"".to_owned()),
+        ("home", format!("cat {}", note.display())),
+        ("tree", "touch owned".to_owned()),
+        ("state", "touch .carson/loop/owned".to_owned()),
+        (
+            "net",
+            format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"),
+        ),
+    ];
+    let each = reaches
+        .iter()
+        .map(|(name, command)| format!("if {command} 2>/dev/null; then echo reached {name}; fi"));
+    let look = "cat here; touch \"$HOME/x\" \"$TMPDIR/y\" && echo wrote";
+    let promise = format!("{}; {look}", each.collect::<Vec<_>>().join("; "));
+    make_loop(&fleet, &promise, "true", 1);
+    fs::write(errand(&fleet).join("here"), "looked\n").unwrap();
+    for grant in [&["--grant", "loop"][..], &[]] {
+        let mut command = mcp(&fleet, grant);
+        command.env("ZEBRA_TOKEN", KEY).env("HOME", home.path());
+        let mut server = Server::begun(command);
+        let (text, refuses) = server.call("loop_test_promise", json!({}));
+        assert!(
+            !refuses && text.contains("looked\\nwrote\\n"),
+            "{grant:?}: {text}"
+        );
+        assert!(text.contains("\"promise_fulfilled\":true"), "{text}");
+        for (name, _) in &reaches {
+            let reached = text.contains(&format!("reached {name}"));
+            assert_eq!(reached, !grant.is_empty(), "{name}: {text}");
+        }
+        let walled = format!("\"walled\":{}", grant.is_empty());
+        assert!(text.contains(&walled), "{text}");
     }
 }
 

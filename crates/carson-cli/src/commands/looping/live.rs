@@ -51,7 +51,13 @@ impl Screen {
             Step::Checking(0) => print::error(&format!("loop in {}", self.place.root().display())),
             Step::Checking(_) => {}
             Step::Checked(check, said) => checked(check, said),
-            Step::Attempt(number, of) => print::error(&format!("attempt {number} of {of}")),
+            Step::Attempt(number, count, of) if number == count => {
+                print::error(&format!("attempt {number} of {of}"));
+            }
+            // Those that were stopped have numbers, and do not count.
+            Step::Attempt(number, count, of) => {
+                print::error(&format!("attempt {number}, which is {count} of {of}"));
+            }
             Step::Line(line) if !self.quiet => {
                 let line = print::shown(line.trim_end_matches('\r'));
                 let room = self.width.saturating_sub(4).max(20);
@@ -67,6 +73,11 @@ impl Screen {
                 print::error(&format!("  config.json was changed: {}", keys.join(", ")));
             }
             Step::StateEdited => print::error("  state.json was edited"),
+            Step::RepositoryGone(top) => {
+                print::error(&format!(
+                    "  warning: the repository {top} is gone, and nothing but its index was kept"
+                ));
+            }
             Step::NotKept(count, first) => {
                 let noun = if *count == 1 { "path" } else { "paths" };
                 print::error(&format!(

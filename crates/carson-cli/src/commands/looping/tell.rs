@@ -7,6 +7,7 @@ use carson_loop::api::{
     Compared, Differs, History, RolledBack, StartAnswer, StatusAnswer, StopAnswer, TestAnswer,
     UpdateAnswer,
 };
+use carson_loop::place::Layout;
 use carson_loop::status::Status;
 
 use crate::print;
@@ -14,10 +15,39 @@ use crate::print;
 /// Paths that are listed.
 const PATHS: usize = 20;
 
-pub fn status(answer: &StatusAnswer) -> Vec<String> {
-    let mut lines = vec![format!("{}: {}", answer.status, reason(answer))];
+/// The flag that a command has which goes on with what one with a flag began.
+pub fn flag(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Native => "",
+        Layout::Alpf => " --compat alpf",
+    }
+}
+
+/// A text whose commands are for whoever keeps everything in ALPF's names.
+pub fn alpf(text: &str) -> String {
+    const COMMAND: &str = "carson loop ";
+    let mut parts = text.split(COMMAND);
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        // Behind its verb, where it cannot be taken for a part of what follows.
+        let verb = part.find(|c: char| !c.is_ascii_lowercase());
+        let (verb, rest) = part.split_at(verb.unwrap_or(part.len()));
+        told += &format!("{COMMAND}{verb}{}{rest}", flag(Layout::Alpf));
+    }
+    told
+}
+
+pub fn status(answer: &StatusAnswer, layout: Layout) -> Vec<String> {
+    let reason = match layout {
+        Layout::Native => reason(answer),
+        Layout::Alpf => alpf(&reason(answer)),
+    };
+    let mut lines = vec![format!("{}: {reason}", answer.status)];
     if let Some(error) = &answer.config_error {
         lines.push(format!("config.json is broken: {error}"));
+    }
+    if let Some(error) = &answer.state_error {
+        lines.push(format!("state.json is not believed: {error}"));
     }
     for (name, value) in [("task", &answer.task), ("promise", &answer.promise)] {
         lines.extend(value.iter().map(|value| format!("  {name:<9}{value}")));
@@ -87,6 +117,12 @@ pub fn history(answer: &History) {
             last(&entry.output).unwrap_or_default(),
         ]
     };
+    if answer.adopted > 0 {
+        let count = counted(u64::from(answer.adopted), "older attempt");
+        print::line(&format!(
+            "{count} of another program: nothing but their number is known here"
+        ));
+    }
     if answer.left_out > 0 {
         let verb = if answer.left_out == 1 { "is" } else { "are" };
         let count = counted(answer.left_out as u64, "older attempt");
@@ -104,10 +140,17 @@ pub fn history(answer: &History) {
     print::list(
         false,
         &answer.attempts,
-        "no attempt was made yet",
+        match answer.under_way {
+            Some(_) => "no attempt has ended yet",
+            None if answer.adopted > 0 => "no attempt was made since",
+            None => "no attempt was made yet",
+        },
         &header,
         row,
     );
+    if let Some(n) = answer.under_way {
+        print::line(&format!("attempt {n} has begun, and not ended yet"));
+    }
 }
 
 pub fn rollback(answer: &RolledBack) -> Vec<String> {
@@ -116,6 +159,9 @@ pub fn rollback(answer: &RolledBack) -> Vec<String> {
         n => format!("where attempt {n} left it"),
     };
     let mut lines = vec![match answer.changed {
+        0 if !answer.missed.is_empty() => {
+            format!("nothing was changed, and not all of the tree is {to}")
+        }
         0 => format!("the tree is {to} already"),
         count => format!("the tree is {to}: {} changed", counted(count, "path")),
     }];
@@ -153,8 +199,8 @@ pub fn rollback(answer: &RolledBack) -> Vec<String> {
     lines
 }
 
-pub fn start(answer: &StartAnswer, alpf: bool) -> String {
-    let compat = if alpf { " --compat alpf" } else { "" };
+pub fn start(answer: &StartAnswer, layout: Layout) -> String {
+    let compat = flag(layout);
     match answer.status {
         Status::Running => format!(
             "the loop runs (pid {}); `carson loop status{compat}` says how it stands, {} has what it prints",
@@ -253,5 +299,27 @@ pub fn took(ms: u64) -> String {
         0..1_000 => format!("{ms} ms"),
         1_000..60_000 => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
         _ => carson_config::format_duration(Duration::from_secs(ms / 1_000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_of_a_hint_has_the_flag() {
+        for (text, right) in [
+            (
+                "`carson loop status` says why",
+                "`carson loop status --compat alpf` says why",
+            ),
+            (
+                "carson loop run --promise \"npm test\" -- a, `carson loop stop`",
+                "carson loop run --compat alpf --promise \"npm test\" -- a, `carson loop stop --compat alpf`",
+            ),
+            ("wait", "wait"),
+        ] {
+            assert_eq!(alpf(text), right);
+        }
     }
 }

@@ -63,6 +63,7 @@ fn code(came: &Came) -> u8 {
     match came {
         Came { stopped: true, .. } => STOPPED,
         Came { failed, .. } if !failed.is_empty() => FAILED,
+        Came { given_up: 1.., .. } => FAILED,
         _ => 0,
     }
 }
@@ -79,7 +80,11 @@ fn summary(came: &Came) -> String {
     } else {
         ""
     };
-    format!("{taken} taken: {passed} passed, {failed} failed; {open} still open{stopped}")
+    let given_up = match came.given_up {
+        0 => String::new(),
+        count => format!(", and {count} failed before: `\"status\": \"open\"` opens one again"),
+    };
+    format!("{taken} taken: {passed} passed, {failed} failed; {open} still open{stopped}{given_up}")
 }
 
 fn asked(args: Run) -> Result<Asked, CommandError> {

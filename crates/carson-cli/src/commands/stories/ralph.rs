@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use carson_core::Clock;
 use carson_loop::stories::ralph::{self, Given, Standing, To};
+use carson_proc::become_subreaper;
 
 use super::{show, until_a_signal};
 use crate::args::stories::Run;
@@ -11,6 +12,7 @@ use crate::error::CommandError;
 use crate::print;
 
 pub async fn run(prd: PathBuf, args: Run) -> Result<u8, CommandError> {
+    become_subreaper()?;
     let mut env: Vec<_> = std::env::vars_os().collect();
     if let Some(max) = args.max_attempts {
         env.push((

@@ -34,8 +34,8 @@ const NOT_OURS_TO_JUDGE: [&str; 4] = [
     "/stories/before.json",
     "/loop/checkpoints/",
 ];
-/// So often a tree is looked at until an undone `.gitignore` shows nothing new.
-const PASSES: usize = 3;
+/// So often a tree is looked at until an undone `.gitignore`, or a directory that was closed, shows nothing new.
+const PASSES: usize = 8;
 
 /// What an area is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

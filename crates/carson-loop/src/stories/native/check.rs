@@ -45,17 +45,27 @@ fn beyond_the_schema(plan: &Plan) -> Vec<Finding> {
     let root = Pointer::root();
     let stories = root.key("stories");
     let mut findings = patterns(&plan.scope_ignore, &root.key("scope_ignore"));
-    let mut ids: BTreeMap<String, &str> = BTreeMap::new();
+    let mut ids = Ids::default();
     for (index, story) in plan.stories.iter().enumerate() {
         let at = stories.item(index);
-        // Files are named after it, and some file systems do not tell letters by their case.
-        if let Some(other) = ids.insert(story.id.to_lowercase(), &story.id) {
-            let message = format!("another story has the same id ({other})");
-            findings.push(Finding::new(&at.key("id"), message));
-        }
+        findings.extend(ids.repeated(&story.id, &at));
         findings.extend(of_story(story, &at));
     }
     findings
+}
+
+/// The ids so far.
+#[derive(Default)]
+struct Ids<'i>(BTreeMap<String, &'i str>);
+
+impl<'i> Ids<'i> {
+    /// Whether there was this one already. Files are named after it, and some file systems do not tell letters by their
+    /// case.
+    fn repeated(&mut self, id: &'i str, at: &Pointer) -> Option<Finding> {
+        let other = self.0.insert(id.to_lowercase(), id)?;
+        let message = format!("another story has the same id ({other})");
+        Some(Finding::new(&at.key("id"), message))
+    }
 }
 
 fn of_story(story: &Story, at: &Pointer) -> Vec<Finding> {
@@ -92,16 +102,18 @@ fn acceptance(all: &[String], at: &Pointer) -> Vec<Finding> {
     .collect()
 }
 
-/// The same of a document that is no plan: of each list of texts that is one.
+/// The same of a document that is no plan: of each id and each list of texts that is one.
 fn loose_texts(document: &Json) -> Vec<Finding> {
     let stories = Pointer::root().key("stories");
     let all = document
         .get("stories")
         .and_then(Json::list)
         .unwrap_or_default();
-    let mut findings = Vec::new();
+    let (mut findings, mut ids) = (Vec::new(), Ids::default());
     for (index, story) in all.iter().enumerate() {
         let at = stories.item(index);
+        let id = story.get("id").and_then(Json::text);
+        findings.extend(id.and_then(|id| ids.repeated(id, &at)));
         let texts = |key| texts(story.get(key));
         findings.extend(patterns(&texts("scope"), &at.key("scope")));
         findings.extend(acceptance(&texts("acceptance"), &at.key("acceptance")));

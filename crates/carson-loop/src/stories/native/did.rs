@@ -66,7 +66,8 @@ impl Runner<'_> {
         };
         if let (Some(repo), Some(old), Some(new)) = (&self.repo, &before.refs, &refs) {
             let plan = self.place.plan_in_tree();
-            violations.extend(refs::violations(repo, old, new, allowed, plan.as_ref()).await?);
+            let plan = plan.as_ref().map(|plan| (plan, self.journal.bytes()));
+            violations.extend(refs::violations(repo, old, new, allowed, plan).await?);
         }
         violations.dedup();
         Ok(Did {

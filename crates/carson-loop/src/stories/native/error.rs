@@ -138,7 +138,6 @@ impl StoriesError {
             Self::NotRight { .. }
                 | Self::NoExecutor
                 | Self::NoTree { .. }
-                | Self::Lock(_)
                 | Self::Undecided { .. }
                 | Self::OtherPlan { .. }
                 | Self::OtherAreas { .. }
@@ -168,6 +167,7 @@ impl StoriesError {
                 .to_owned(),
             Self::Gone { .. } => "run again: what was done is in the plan".to_owned(),
             Self::Git { .. } => "look at the repository with git fsck".to_owned(),
+            Self::Lock(LockError::Io { .. }) => "look at what stands there".to_owned(),
             Self::Lock(_) => "wait for the other run, or end it".to_owned(),
             Self::File(_) => "look at the file: it is plain JSON".to_owned(),
             Self::Tree(error) => error.hint().to_owned(),

@@ -140,6 +140,12 @@ impl Journal {
         &self.plan
     }
 
+    /// What stands in its file, or should.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// A story of it.
     #[must_use]
     pub fn story(&self, id: &str) -> Option<&Story> {

@@ -1,11 +1,11 @@
 //! Where a plan is, the tree that its stories work in, and the files of runs.
 
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::StoriesError;
 use crate::json_file::{Sync, write_bytes};
+use crate::own_file;
 use crate::tree::{GitDir, TreePath};
 
 /// All paths of a plan.
@@ -83,6 +83,12 @@ impl Place {
         self.dir().join("lock")
     }
 
+    /// What everything has open that a run starts.
+    #[must_use]
+    pub(crate) fn mark(&self) -> PathBuf {
+        self.dir().join("mark")
+    }
+
     /// Contents of files as they were.
     #[must_use]
     pub fn contents(&self) -> PathBuf {
@@ -144,18 +150,8 @@ impl Place {
     /// # Errors
     /// When the disk says no, or a link stands in their place.
     pub fn make(&self) -> Result<(), StoriesError> {
-        for dir in [self.own(), self.dir(), self.attempts()] {
-            let made = DirBuilder::new().mode(0o700).create(&dir);
-            match made {
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                    let is_dir = fs::symlink_metadata(&dir).is_ok_and(|found| found.is_dir());
-                    if !is_dir {
-                        return Err(StoriesError::io(&dir)(error));
-                    }
-                }
-                made => made.map_err(StoriesError::io(&dir))?,
-            }
-        }
+        let attempts = self.attempts();
+        own_file::make_dir(&attempts).map_err(StoriesError::io(&attempts))?;
         let ignore = self.own().join(".gitignore");
         if ignore.symlink_metadata().is_err() {
             write_bytes(&ignore, b"*\n", Sync::Later).map_err(StoriesError::io(&ignore))?;

@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use carson_proc::reap_marked;
-
 use super::attempt::RUN;
 use super::before::Before;
 use super::error::StoriesError;
@@ -19,6 +17,8 @@ use super::settings::Interrupted;
 use super::told::Told;
 use super::written::Status;
 use crate::json_file::{Sync, write_bytes};
+use crate::lock::Lock;
+use crate::run::end_left as end;
 use crate::stories::json::Json;
 use crate::tree::read_plain;
 
@@ -67,6 +67,21 @@ fn last_run(events: &[Event]) -> Option<&str> {
         What::RunBegan { run, .. } => Some(run.as_str()),
         _ => None,
     })
+}
+
+/// Ends what a run left running that was killed, before anything is looked at.
+///
+/// # Errors
+/// When its events cannot be read.
+pub async fn end_left(place: &Place, lock: &Lock) -> Result<(), StoriesError> {
+    let events = events(place)?;
+    if let (Some(run), true) = (
+        last_run(&events),
+        left(&events).is_some() || lock.after().is_some(),
+    ) {
+        end(RUN, run, &place.mark(), GRACE).await;
+    }
+    Ok(())
 }
 
 /// Looks at the plan's file before anybody reads it: an executor that killed its run may have changed it, too.
@@ -137,9 +152,6 @@ impl Runner<'_> {
                 None => Ok(()),
             };
         };
-        if let Some(run) = last_run(events) {
-            reap_marked(RUN, run, GRACE).await;
-        }
         let over = Over {
             story: open.story.clone(),
             attempt: open.attempt,

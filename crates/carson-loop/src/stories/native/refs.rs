@@ -8,7 +8,7 @@ use super::judge::{Allowed, Violation};
 use super::repo::{COMMITS, Refs, Repo};
 use crate::tree::TreePath;
 
-/// What it may not have done.
+/// What it may not have done. A plan in the tree comes with the bytes that we wrote there: a commit of these is no change.
 ///
 /// # Errors
 /// When git fails.
@@ -17,7 +17,7 @@ pub async fn violations(
     before: &Refs,
     after: &Refs,
     allowed: &Allowed,
-    plan: Option<&TreePath>,
+    plan: Option<(&TreePath, &[u8])>,
 ) -> Result<Vec<Violation>, StoriesError> {
     let mut found = Vec::new();
     if before.branch() != after.branch() {
@@ -38,7 +38,7 @@ async fn of_commits(
     before: &Refs,
     after: &Refs,
     allowed: &Allowed,
-    plan: Option<&TreePath>,
+    plan: Option<(&TreePath, &[u8])>,
 ) -> Result<Vec<Violation>, StoriesError> {
     if before.commit == after.commit {
         return Ok(Vec::new());
@@ -56,8 +56,16 @@ async fn of_commits(
     if commits.len() > COMMITS {
         return Ok(vec![Violation::TooManyCommits]);
     }
-    let paths = repo.paths_of(&commits).await?;
-    let is_kept = |path: &TreePath| plan == Some(path) || path.parts().next() == Some(b".carson");
+    let mut paths = repo.paths_of(&commits).await?;
+    if let Some((plan, ours)) = plan
+        && paths.contains(plan)
+        && repo.have(&commits, plan, ours).await?
+    {
+        // Whoever commits all that changed commits what we wrote there.
+        paths.retain(|path| path != plan);
+    }
+    let is_plan = |path: &TreePath| plan.is_some_and(|(plan, _)| plan == path);
+    let is_kept = |path: &TreePath| is_plan(path) || path.parts().next() == Some(b".carson");
     let outside = paths
         .into_iter()
         .filter(|path| is_kept(path) || !allowed.covers(path));

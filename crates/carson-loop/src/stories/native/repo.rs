@@ -218,6 +218,52 @@ impl Repo {
         Ok(paths)
     }
 
+    /// Whether all these commits that change a file have a regular one with these bytes there.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn have(
+        &self,
+        commits: &[String],
+        path: &TreePath,
+        bytes: &[u8],
+    ) -> Result<bool, StoriesError> {
+        let name = format!(":(literal){}", path.as_path().display());
+        // A filter would be a program that the repository names.
+        let words = ["--stdin", "--no-filters", "-t", "blob"];
+        let ours = self.ask("hash-object", &words, bytes).await?;
+        let words = [
+            "--stdin",
+            "-r",
+            "-m",
+            "--root",
+            "--raw",
+            "--no-abbrev",
+            "--no-renames",
+            "--no-commit-id",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--",
+            &name,
+        ];
+        let input = commits
+            .iter()
+            .map(|commit| format!("{commit}\n"))
+            .collect::<String>();
+        let said = self.ask("diff-tree", &words, input.as_bytes()).await?;
+        let (ours, said) = (
+            String::from_utf8_lossy(&ours),
+            String::from_utf8_lossy(&said),
+        );
+        // `:100644 100644 OLD NEW M\tPATH`, as git-diff-tree(1) has it.
+        let has_ours = |line: &str| {
+            let mut words = line.split(' ').skip(1);
+            let (mode, new) = (words.next(), words.nth(1));
+            matches!(mode, Some("100644" | "100755")) && new == Some(ours.trim())
+        };
+        Ok(!said.is_empty() && said.lines().all(has_ours))
+    }
+
     /// Keeps an object under a ref of ours.
     ///
     /// # Errors

@@ -11,16 +11,18 @@ use super::error::StoriesError;
 use super::event::{Outcome, What};
 use super::journal::{Journal, read};
 use super::place::Place;
-use super::recover::plan_after_a_kill;
+use super::recover::{end_left, plan_after_a_kill};
 use super::repo::Repo;
 use super::runner::{Given, Runner};
 use super::select::open;
 use super::settings::{Asked, Settings};
 use super::told::{Came, Told};
-use super::written::{Plan, Status, Story};
+use super::written::{Mode, Plan, Status, Story};
 use crate::digest::Digest;
 use crate::executor_version::ExecutorVersion;
+use crate::json_file::sweep_dir;
 use crate::lock::{Lock, Owner};
+use crate::mark::Mark;
 use crate::tree::Contents;
 
 /// Does the open stories of a plan, in a process that is the reaper of what it starts
@@ -35,6 +37,11 @@ pub async fn run(
     told: &mut dyn FnMut(Told),
 ) -> Result<Came, StoriesError> {
     let lock = begin(place, asked, given)?;
+    end_left(place, &lock).await?;
+    plan_after_a_kill(place, asked.interrupted)?;
+    sweep_dir(&place.dir(), 1);
+    let mark = place.mark();
+    let _mark = Mark::set(&mark).map_err(StoriesError::io(&mark))?;
     let plan = read(&place.plan)?.plan;
     let settings = Settings::of(asked, &plan, place)?;
     let (journal, events) = Journal::open(place, given.caller.clock.clone())?;
@@ -77,7 +84,6 @@ fn begin(place: &Place, asked: &Asked, given: &Given) -> Result<Lock, StoriesErr
         &place.lock(),
         &Owner::myself(what, given.caller.clock.now()),
     )?;
-    plan_after_a_kill(place, asked.interrupted)?;
     Ok(lock)
 }
 
@@ -130,6 +136,9 @@ impl Runner<'_> {
             }
         }
         came.open = open(self.journal.plan(), None).len() as u64;
+        if came.taken.is_empty() && blocked.is_none() && !came.stopped {
+            came.given_up = failed(self.journal.plan(), settings.mode);
+        }
         self.journal.add(What::RunEnded {
             taken: came.taken.len() as u64,
             passed: came.passed.len() as u64,
@@ -182,6 +191,13 @@ impl Runner<'_> {
                 .to_owned(),
         }
     }
+}
+
+/// How many stories of a mode, or of all, were given up.
+fn failed(plan: &Plan, mode: Option<Mode>) -> u64 {
+    let all = plan.stories.iter();
+    let of_it = all.filter(|story| mode.is_none_or(|mode| story.mode == mode));
+    of_it.filter(|story| story.status == Status::Failed).count() as u64
 }
 
 /// The first open story that was not taken yet.

@@ -80,9 +80,11 @@ impl Runner<'_> {
         mut ours: Vec<PathBuf>,
     ) -> Result<(), StoriesError> {
         self.place.clear()?;
-        let patch = self.keep_patch(&before.seen, &over)?;
-        ours.extend(patch.clone());
-        ours.extend(self.keep_plan(&over)?);
+        let changes = self.patch(&before.seen)?;
+        // On a full disk there is room once it is undone.
+        let mut patch = self.keep_patch(&changes, &over);
+        ours.extend(patch.as_ref().ok().cloned().flatten());
+        ours.extend(self.keep_plan(&over).ok().flatten());
         let kept = match (&before.refs, after) {
             (Some(before), Some(after)) => to_keep(before, after, &over.story, over.attempt),
             _ => Vec::new(),
@@ -93,6 +95,9 @@ impl Runner<'_> {
         let (mut missed, seen) = self.areas.undo(&before.seen, &mut self.contents, &ours)?;
         self.journal.reopen()?;
         self.journal.restore()?;
+        if patch.is_err() {
+            patch = self.keep_patch(&changes, &over);
+        }
         missed.extend(self.refs_missed(before).await);
         for (name, object) in kept.iter().filter(|_| missed.is_empty()) {
             if let Some(repo) = &self.repo {
@@ -102,9 +107,14 @@ impl Runner<'_> {
         self.seen = Some(seen);
         let (story, attempt) = (over.story.clone(), over.attempt);
         let kept = kept.into_iter().map(|(name, _)| name).collect();
+        if let Err(error) = &patch {
+            (self.told)(Told::Note(format!(
+                "what attempt {attempt} of {story} changed is undone, and could not be kept: {error}"
+            )));
+        }
         self.write_down(
             over,
-            patch,
+            patch.ok().flatten(),
             kept,
             self.seen.as_ref().and_then(Seen::tree_hash),
         )?;
@@ -172,16 +182,20 @@ impl Runner<'_> {
         })
     }
 
-    /// What an attempt changed in the tree, as a file; none where it changed nothing.
-    fn keep_patch(&mut self, before: &Seen, over: &Over) -> Result<Option<PathBuf>, StoriesError> {
+    /// What an attempt changed in the tree, as a text.
+    fn patch(&mut self, before: &Seen) -> Result<String, StoriesError> {
         let after = self
             .areas
             .look(Some(before), &mut self.contents, &[], None)?;
         let changed = self.areas.changes(before, &after);
         let trees = changed.iter().filter(|area| area.kind == Kind::Tree);
-        let text: String = trees
+        Ok(trees
             .map(|tree| patch(&tree.root, &self.contents, &tree.changes))
-            .collect();
+            .collect())
+    }
+
+    /// The same as a file; none where it changed nothing.
+    fn keep_patch(&self, text: &str, over: &Over) -> Result<Option<PathBuf>, StoriesError> {
         if text.is_empty() {
             return Ok(None);
         }

@@ -52,6 +52,8 @@ pub struct Came {
     pub failed: Vec<String>,
     /// Those that are still open, of all modes.
     pub open: u64,
+    /// Those that had failed before, where there was nothing to take: a person opens them again.
+    pub given_up: u64,
     /// A signal ended it.
     pub stopped: bool,
 }

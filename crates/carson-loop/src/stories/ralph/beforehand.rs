@@ -1,13 +1,15 @@
 //! What comes before the first story: the branch that the PRD names, and the state of another project put away.
 
-use std::fs;
-
 use super::archive::Archive;
 use super::branch::Branches;
 use super::ended::Ended;
 use super::prd::Prd;
 use super::run::Run;
 use crate::json_file::{Sync, write_bytes};
+use crate::own_file;
+
+/// Bytes of a project's name that are read.
+const LONGEST: u64 = 64 << 10;
 
 impl Run<'_> {
     pub(super) async fn sync_branch(&self, prd: &Prd) -> Result<(), Ended> {
@@ -34,7 +36,8 @@ impl Run<'_> {
     /// Puts the state of runs away where the project is another one than the last time.
     pub(super) async fn archive(&self, prd: &Prd) -> Result<(), Ended> {
         let track = self.place.state.join(".last-project");
-        let previous = fs::read_to_string(&track).unwrap_or_default();
+        let previous = own_file::read(&track, LONGEST).ok().flatten();
+        let previous = String::from_utf8(previous.unwrap_or_default()).unwrap_or_default();
         let (previous, current) = (previous.trim_end_matches('\n'), prd.project.as_str());
         if self.settings.auto_archive && !previous.is_empty() && previous != current {
             self.put_away(prd, previous).await?;

@@ -1,12 +1,12 @@
 //! `.runtime/events.log`: what was decided, a line each.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use carson_core::Clock;
 
 use super::ended::Ended;
+use crate::own_file::{How, open};
 
 /// Adds lines.
 #[derive(Clone, Debug)]
@@ -49,8 +49,7 @@ impl Events {
     }
 
     fn write(&self, text: &str) -> Result<(), Ended> {
-        let mut options = OpenOptions::new();
-        let file = options.append(true).create(true).open(&self.path);
+        let file = open(&self.path, How::Append);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(Ended::io("write the events", &self.path))
     }

@@ -1,10 +1,13 @@
 //! How often each story failed: `.runtime/.story-failures.tsv`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ended::Ended;
 use crate::json_file::{Sync, write_bytes};
+use crate::own_file;
+
+/// Bytes of the counts that are read.
+const LONGEST: u64 = 1 << 20;
 
 /// The counts.
 #[derive(Clone, Debug)]
@@ -61,7 +64,8 @@ impl Failures {
     }
 
     fn read(&self) -> Vec<(String, u64)> {
-        let text = fs::read_to_string(&self.path).unwrap_or_default();
+        let text = own_file::read(&self.path, LONGEST).ok().flatten();
+        let text = String::from_utf8(text.unwrap_or_default()).unwrap_or_default();
         let line = |line: &str| {
             let (story, count) = line.split_once('\t')?;
             Some((story.to_owned(), count.parse().ok()?))
@@ -72,6 +76,8 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -16,9 +16,12 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
 use super::ended::Ended;
+use crate::own_file;
 
 /// Seconds that somebody waits for it.
 const PATIENCE: u32 = 300;
+/// Bytes of the file that says who has it.
+const PID: u64 = 64;
 
 /// Held for as long as this lives.
 #[derive(Debug)]
@@ -38,7 +41,8 @@ enum Holder {
 }
 
 impl RunLock {
-    /// Takes it, and waits for it for five minutes. `stale` is how old a lock without an owner must be.
+    /// Takes it, and waits for it for five minutes, which is told once. `stale` is how old a lock without an owner must
+    /// be.
     ///
     /// # Errors
     /// When somebody has it all the time, the disk says no, or the run is to end.
@@ -47,8 +51,15 @@ impl RunLock {
         stale: Duration,
         clock: &Clock,
         cancel: &Cancel,
+        told: &mut dyn FnMut(&str),
     ) -> Result<Self, Ended> {
         let dir = state.join(".run.lock");
+        if dir.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            let dir = dir.display();
+            return Err(Ended::Failed(format!(
+                "The run lock is a link: {dir} (take it away)"
+            )));
+        }
         let mut waited = 0;
         loop {
             match fs::create_dir(&dir) {
@@ -63,6 +74,9 @@ impl RunLock {
                 if !dir.exists() {
                     continue;
                 }
+            }
+            if waited == 0 {
+                told(&format!("{}: it is waited for", taken(&dir, &holder)));
             }
             waited += 1;
             if waited >= PATIENCE {
@@ -111,7 +125,8 @@ fn remove(dir: &Path) {
 }
 
 fn owner(dir: &Path) -> Option<i32> {
-    let text = fs::read_to_string(dir.join("pid")).ok()?;
+    let text = own_file::read(&dir.join("pid"), PID).ok()??;
+    let text = std::str::from_utf8(&text).ok()?;
     text.trim().parse().ok().filter(|pid| *pid > 0)
 }
 
@@ -178,7 +193,11 @@ mod tests {
     async fn one_at_a_time_and_never_anothers() {
         let dir = tempfile::tempdir().unwrap();
         let (state, cancel, clock) = (dir.path(), Cancel::new(), in_seconds(0));
-        let take = || RunLock::take(state, Duration::from_secs(30), &clock, &cancel);
+        let said = std::cell::RefCell::new(Vec::new());
+        let take = async || {
+            let mut told = |waits: &str| said.borrow_mut().push(waits.to_owned());
+            RunLock::take(state, Duration::from_secs(30), &clock, &cancel, &mut told).await
+        };
         let lock = take().await.unwrap();
         assert_eq!(owner(&lock.dir), i32::try_from(std::process::id()).ok());
         drop(lock);
@@ -192,6 +211,7 @@ mod tests {
         fs::write(state.join(".run.lock/pid"), "1\n").unwrap();
         drop(lock);
         assert!(state.join(".run.lock").exists());
+        assert!(said.borrow().is_empty());
 
         let waiting = async {
             tokio::task::yield_now().await;
@@ -200,5 +220,10 @@ mod tests {
         let (ended, ()) = tokio::join!(take(), waiting);
         assert_eq!(ended.unwrap_err(), Ended::Interrupted);
         assert!(state.join(".run.lock/pid").exists());
+        let said = said.into_inner();
+        assert!(
+            said.len() == 1 && said[0].ends_with("(pid=1): it is waited for"),
+            "{said:?}"
+        );
     }
 }

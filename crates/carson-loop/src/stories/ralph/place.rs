@@ -1,9 +1,9 @@
 //! Where things are: beside the PRD what is the loop's, in the repository what is worked on.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ended::Ended;
+use crate::own_file::{How, make_dir, open};
 use crate::stories::scope::case_matches;
 use crate::tree::GitDir;
 
@@ -36,7 +36,7 @@ impl Place {
             .canonicalize()
             .map_err(Ended::io("find the repository", &root))?;
         let state = own.join(".runtime");
-        fs::create_dir_all(&state).map_err(Ended::io("make the state directory", &state))?;
+        make_dir(&state).map_err(Ended::io("make the state directory", &state))?;
         let place = Self {
             policy: policy.map_or_else(|| own.join("CODEX.md"), Path::to_owned),
             prd: prd.to_owned(),
@@ -47,9 +47,7 @@ impl Place {
         };
         // It is there from the beginning: people follow it with `tail -f`.
         let log = place.run_log();
-        let mut options = fs::OpenOptions::new();
-        let made = options.append(true).create(true).open(&log);
-        made.map_err(Ended::io("write the run log", &log))?;
+        open(&log, How::Append).map_err(Ended::io("write the run log", &log))?;
         Ok(place)
     }
 
@@ -85,6 +83,12 @@ impl Place {
             "progress.log.md",
         ];
         names.iter().any(|name| case_matches(name, rest))
+    }
+
+    /// Whether a path of the repository, from its top, is the file of learnings.
+    #[must_use]
+    pub fn is_learnings(&self, path: &[u8]) -> bool {
+        self.below_own(path) == Some(b"learnings.md")
     }
 
     /// A path of the repository from the loop's own directory.
@@ -128,6 +132,8 @@ fn root(prd: &Path, own: &Path, said: Option<&Path>) -> Result<PathBuf, Ended> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn find(prd: &Path, said: Option<&Path>) -> Result<PathBuf, String> {

@@ -8,6 +8,7 @@ use super::ended::Ended;
 use super::place::Place;
 use super::prd::Prd;
 use crate::stories::finding::Finding;
+use crate::stories::hygiene::hidden_letters;
 use crate::stories::json::{Json, Pointer};
 
 /// Bytes of a file that are read.
@@ -61,7 +62,7 @@ pub fn findings(path: &Path) -> Result<Vec<Finding>, Ended> {
         Err(finding) => return Ok(vec![finding]),
     };
     let contract = contract(&path.with_file_name("prd.schema.json"))?;
-    let mut findings = crate::stories::hygiene::hidden_letters(&document);
+    let mut findings = hidden_letters(&document);
     findings.extend(Prd::read(document, &contract).err().unwrap_or_default());
     Ok(findings)
 }
@@ -106,20 +107,7 @@ fn contract(path: &Path) -> Result<Contract, Ended> {
 /// The first texts that hold what ralph-loop does not allow, by its way to name them.
 fn hidden(document: &Json) -> Vec<String> {
     const MOST: usize = 5;
-    let mut found = Vec::new();
-    document.walk(&Pointer::root(), &mut |at, value| {
-        if value
-            .text()
-            .is_some_and(|text| text.contains(is_disallowed))
-        {
-            found.push(at.as_str().trim_start_matches('/').replace('/', "."));
-        }
-    });
-    found.truncate(MOST);
-    found
-}
-
-fn is_disallowed(c: char) -> bool {
-    matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    let name = |one: Finding| one.at.as_str().trim_start_matches('/').replace('/', ".");
+    let found = hidden_letters(document).into_iter();
+    found.take(MOST).map(name).collect()
 }

@@ -17,7 +17,7 @@ use super::preflight;
 use super::read;
 use super::settings::{Ask, Mode, Settings, Variables};
 use super::state::Baseline;
-use super::tool::{Came, PREFLIGHT, Program, Tool};
+use super::tool::{self, Came, PREFLIGHT, Program, Tool};
 use super::usage::USAGE;
 use super::voice::{To, Voice};
 use crate::json_file::sweep;
@@ -153,10 +153,12 @@ impl Run<'_> {
             stale,
             &self.given.clock,
             &self.given.cancel,
+            &mut |waits| voice.error(&format!("[ralph] {waits}")),
         )
         .await?;
         voice.has_begun = true;
         sweep(&self.place.prd);
+        tool::sweep(&self.place.state);
         let done = self.locked(voice).await;
         drop(lock);
         done

@@ -19,6 +19,7 @@ use super::references::named_sources;
 use super::settings::Settings;
 use super::voice::Voice;
 use crate::output::Output;
+use crate::own_file::{How, open};
 
 /// Bytes of each end of what is printed that are kept.
 const KEEP: usize = 1 << 20;
@@ -232,8 +233,7 @@ impl Tool<'_> {
     /// Adds what was printed to the log of runs.
     fn keep(&self, printed: &[u8]) -> Result<(), Ended> {
         let text = redacted(printed, self.redactor);
-        let mut options = fs::OpenOptions::new();
-        let file = options.append(true).create(true).open(&self.run_log);
+        let file = open(&self.run_log, How::Append);
         let written = file.and_then(|mut file| file.write_all(&text));
         written.map_err(Ended::io("write the run log", &self.run_log))
     }
@@ -274,6 +274,25 @@ fn not_started(error: &SpawnError) -> i32 {
     }
 }
 
+/// How the names of the files of a call begin.
+const PROMPT: &str = ".prompt.";
+const MESSAGE: &str = ".last-message.";
+
+/// Takes away the files of calls of runs that were killed: nobody else works there who has the lock.
+pub fn sweep(state: &Path) {
+    let items = fs::read_dir(state).into_iter().flatten();
+    for item in items.filter_map(Result::ok) {
+        let name = item.file_name();
+        let name = name.to_string_lossy();
+        if [PROMPT, MESSAGE]
+            .iter()
+            .any(|first| name.starts_with(first))
+        {
+            let _ = fs::remove_file(item.path());
+        }
+    }
+}
+
 /// The files of one call, which go with it.
 struct Files {
     prompt: PathBuf,
@@ -286,10 +305,12 @@ impl Files {
         getrandom::fill(&mut random).map_err(|error| Ended::failed(error.to_string()))?;
         let mark = u32::from_be_bytes(random);
         let files = Self {
-            prompt: state.join(format!(".prompt.{story}.{mark:08x}.md")),
-            message: state.join(format!(".last-message.{story}.{mark:08x}.md")),
+            prompt: state.join(format!("{PROMPT}{story}.{mark:08x}.md")),
+            message: state.join(format!("{MESSAGE}{story}.{mark:08x}.md")),
         };
-        fs::write(&files.prompt, prompt).map_err(Ended::io("write the prompt", &files.prompt))?;
+        let file = open(&files.prompt, How::Write);
+        let written = file.and_then(|mut file| file.write_all(prompt.as_bytes()));
+        written.map_err(Ended::io("write the prompt", &files.prompt))?;
         Ok(files)
     }
 

@@ -646,6 +646,66 @@ fn files() -> Vec<Case> {
             ..case("nor without the file", "fixing", FIX)
         },
         Case {
+            env: vec![("RALPH_REQUIRE_LEARNING_ENTRY_FOR_FIXING", "true")],
+            codex: "echo '- Note: keep it' >> learnings.md; report fixed",
+            stories: &[("FIX-001", "passes audit/FIX-001.md")],
+            ..case("who must leave a learning may", "fixing", FIX)
+        },
+        Case {
+            codex: "echo '- Note: keep it' >> learnings.md; report fixed",
+            code: 1,
+            says: &["outside scope:\n- learnings.md"],
+            ..case("and nobody else", "fixing", FIX)
+        },
+        Case {
+            there: &[
+                ("../victim", "important"),
+                (".runtime/events.log", "-> victim"),
+            ],
+            code: 1,
+            says: &["it is a link"],
+            files: &[("../victim", "important")],
+            gone: &["audit/AUDIT-001.md"],
+            ..case("no link in the place of the events", "audit", AUDIT)
+        },
+        Case {
+            there: &[
+                ("../victim", "important"),
+                (".runtime/run.log", "-> victim"),
+            ],
+            code: 1,
+            says: &["it is a link"],
+            ..case("nor of the log", "audit", AUDIT)
+        },
+        Case {
+            there: &[("../elsewhere/there", ""), (".runtime", "-> elsewhere")],
+            code: 1,
+            says: &["it is a link"],
+            gone: &["../elsewhere/events.log", "../elsewhere/run.log"],
+            ..case("nor of the directory of both", "audit", AUDIT)
+        },
+        Case {
+            there: &[
+                ("../elsewhere/pid", "2147483000\n"),
+                (".runtime/.run.lock", "-> elsewhere"),
+            ],
+            code: 1,
+            says: &["The run lock is a link"],
+            files: &[("../elsewhere/pid", "2147483000")],
+            ..case("nor of the lock", "audit", AUDIT)
+        },
+        Case {
+            words: words(&["0"]),
+            there: &[
+                (
+                    ".runtime/.prompt.AUDIT-000.0.md",
+                    "of a run that was killed",
+                ),
+                (".runtime/.last-message.AUDIT-000.0.md", "the same"),
+            ],
+            ..case("what killed runs left goes", "audit", AUDIT)
+        },
+        Case {
             there: &[("progress.txt", "old")],
             files: &[
                 ("progress.txt", "- Stories passed: `1/1`\n"),

@@ -221,3 +221,13 @@ fn bounds_hold(plan: &Plan) -> bool {
                 && !story.id.is_empty()
         })
 }
+
+#[test]
+fn a_repeated_id_is_said_whatever_else_is_wrong() {
+    let document =
+        r#"{"version": 1, "project": "w", "x": 1, "stories": [{"id": "S-1"}, {"id": "s-1"}]}"#;
+    let findings = checked(&Json::parse(document).unwrap()).unwrap_err();
+    let found: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    let says = "/stories/1/id: another story has the same id (S-1)";
+    assert!(found.iter().any(|one| one == says), "{found:#?}");
+}
