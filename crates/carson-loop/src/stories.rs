@@ -11,4 +11,4 @@ mod scope;
 
 pub use fill_in::fill_in;
 pub use finding::Finding;
-pub use json::{Json, Object, Pointer};
+pub use json::{Json, Object, Pointer, Step, with_text};

@@ -5,6 +5,7 @@
 //! back as it was, in its place, which no map of `serde_json` does.
 
 mod pointer;
+mod splice;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use pointer::Pointer;
+pub use splice::{Step, with_text};
 
 /// One value.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`Plan`] (what may stand in one), `check.rs` (what is said of one that is not right), `select.rs`,
 //! `prompt.rs`, `run.rs`, `attempt.rs`, `did.rs`, `judge.rs`; then `areas.rs` and `repo.rs` (what is looked at), `journal.rs` and
-//! `replay.rs` (what is written down), `recover.rs`.
+//! `replay.rs` (what is written down), `recover.rs`. In a fleet the work is a commit: `commit.rs` (what it may change),
+//! `marked.rs` (what Carson writes into the plan).
 
 mod acceptance;
 mod after_promise;
@@ -10,6 +11,7 @@ mod areas;
 mod attempt;
 mod before;
 mod check;
+mod commit;
 mod conforms;
 mod did;
 mod error;
@@ -17,6 +19,7 @@ mod event;
 mod journal;
 mod judge;
 mod made;
+mod marked;
 mod patch;
 mod place;
 mod promise;
@@ -37,10 +40,12 @@ mod written;
 pub use acceptance::{BadPath, created};
 pub use attempt::seconds;
 pub use check::checked;
+pub use commit::{Leaf, Touched};
 pub use error::StoriesError;
 pub use event::{Event, Outcome, What};
 pub use journal::{document, read};
 pub use judge::{Allowed, Violation};
+pub use marked::marked;
 pub use place::Place;
 pub use prompt::{Prompt, prompt};
 pub use replay::replay;

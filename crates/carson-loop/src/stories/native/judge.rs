@@ -124,7 +124,7 @@ impl Allowed {
             };
             if !may {
                 found.push(Violation::Outside(path.clone(), word(change)));
-            } else if leads_out(change) {
+            } else if link_leads_out(change) {
                 found.push(Violation::LeadsOut(path.clone()));
             }
         }
@@ -148,14 +148,18 @@ fn word(change: &Change) -> &'static str {
     }
 }
 
-/// A link of which, by its words alone, the way ends above the top of the tree.
-fn leads_out(change: &Change) -> bool {
+fn link_leads_out(change: &Change) -> bool {
+    match change.after.as_ref().map(|entry| &entry.what) {
+        Some(What::Link { to }) => leads_out(&change.path, &to.0),
+        _ => false,
+    }
+}
+
+/// Whether the way of a link there, by its words alone, ends above the top of the tree.
+pub(super) fn leads_out(path: &TreePath, to: &[u8]) -> bool {
     use std::os::unix::ffi::OsStrExt as _;
-    let Some(What::Link { to }) = change.after.as_ref().map(|entry| &entry.what) else {
-        return false;
-    };
-    let target = Path::new(std::ffi::OsStr::from_bytes(&to.0));
-    let mut depth = change.path.parts().count() as i64 - 1;
+    let target = Path::new(std::ffi::OsStr::from_bytes(to));
+    let mut depth = path.parts().count() as i64 - 1;
     for part in target.components() {
         match part {
             Component::RootDir | Component::Prefix(_) => return true,
