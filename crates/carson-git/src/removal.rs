@@ -59,7 +59,11 @@ impl Worktree {
         let Some(at) = self.branch_tip().await? else {
             return Ok(idle);
         };
-        let left = self.signed_copy(&at).await?.unwrap_or_else(|| at.clone());
+        let left = self.leaves_as(&at).await?;
+        if let Some(on_top) = self.own_commit(&at).await? {
+            self.idle_ref(self.signed_ref(&on_top), &mut idle).await?;
+        }
+        self.idle_ref(self.own_ref(&at), &mut idle).await?;
         self.idle_ref(self.signed_ref(&at), &mut idle).await?;
         if at == self.base
             || begun.as_ref() == Some(&at)

@@ -62,14 +62,14 @@ impl Seen {
         Ok(Salvaged::Yes)
     }
 
-    /// Base, where the sessions began, pushed, or under a kept ref; what leaves signed is its copy.
+    /// Base, where the sessions began, pushed, or under a kept ref; or what leaves in its place is.
     async fn is_kept(&self, commit: &Oid) -> Result<bool, GitError> {
         if self.is_kept_itself(commit).await? {
             return Ok(true);
         }
-        match self.worktree.signed_copy(commit).await? {
-            Some(copy) => self.is_kept_itself(&copy).await,
-            None => Ok(false),
+        match self.worktree.leaves_as(commit).await? {
+            left if left == *commit => Ok(false),
+            left => self.is_kept_itself(&left).await,
         }
     }
 
