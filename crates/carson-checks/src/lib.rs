@@ -33,6 +33,7 @@ mod sandbox;
 mod signing;
 mod sinks;
 mod sinks_of_role;
+mod stories;
 mod streak;
 mod subject;
 mod versions;

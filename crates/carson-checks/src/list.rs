@@ -8,8 +8,8 @@ use carson_notify::Spec;
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
     accounts, clock, coverage, database, disk, egress, forges, given, grants, hook, identity,
-    labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, versions,
-    workspaces,
+    labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, stories,
+    versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -279,6 +279,10 @@ pub const LIST: &[Check] = checks![
         "what measures a tester's coverage runs on the untouched base, and prints an lcov report",
         "mend coverage.run of the role, or the repository's setup: it must exit 0, with the report on standard output",
         Role(|scene, role| Box::pin(coverage::measured(scene, role)));
+    "role.NAME.stories", WithWork,
+        "the plan of a role that does stories is there, and is right",
+        "mend the plan in the repository as its JSON pointer says, or work.file of the role; `carson stories check` says all of it",
+        Role(|scene, role| Box::pin(stories::plan(scene, role)));
     "role.NAME.sinks", Always,
         "a steward has a chat that it tells",
         "add [slack] or [webhook] to carson.toml; `carson brief` prints the same here",

@@ -425,6 +425,9 @@ pub struct Fire {
     /// Only this issue, or this pull request of a role that takes those.
     #[arg(long, visible_alias = "issue", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub work: Option<u64>,
+    /// Only this story of the plan, of a role that does stories.
+    #[arg(long, value_name = "ID", conflicts_with = "work")]
+    pub story: Option<String>,
     /// Only say what would be done: preflight is asked, and nothing is claimed.
     #[arg(long)]
     pub dry_run: bool,

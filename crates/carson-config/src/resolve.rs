@@ -228,7 +228,7 @@ fn resolve_role(
         egress.map(|rules| crate::egress::egress(rules, &asked, &around.providers, &mut check));
     let confinement = confinement(&raw, &around.paths, &mut check);
     let signing = signing(&raw, &around.paths, &mut check);
-    promise(&raw, &stages, &around.checked, &mut check);
+    promise(&raw, (kind, &stages), &around.checked, &mut check);
     bounds::check(&raw, around.day_cost_usd, &mut check);
     abilities::check(&raw, &around.abilities, &mut check);
     spare(&raw, kind, around.has_places, &mut check);
@@ -313,8 +313,15 @@ fn needed(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) {
 }
 
 /// The command that says done, and the stage that runs it: neither is anything without the other.
-fn promise(raw: &RoleFile, stages: &[Stage], checked: &[String], check: &mut Check<'_>) {
+fn promise(
+    raw: &RoleFile,
+    (kind, stages): (RoleKind, &[Stage]),
+    checked: &[String],
+    check: &mut Check<'_>,
+) {
     let verifies = stages.contains(&Stage::Verify);
+    // Each story says itself what tells that it is done.
+    let says_itself = kind == RoleKind::Stories;
     match &raw.promise {
         Some(promise) if promise.run.trim().is_empty() => {
             check.problem("promise.run", "it is missing", "run = \"cargo test\"");
@@ -323,7 +330,10 @@ fn promise(raw: &RoleFile, stages: &[Stage], checked: &[String], check: &mut Che
             let hint = "add \"verify\" to stages, or remove [promise]";
             check.problem("promise", "no stage runs it", hint);
         }
-        None if verifies && !raw.repos.iter().all(|repo| checked.contains(repo)) => {
+        None if verifies
+            && !says_itself
+            && !raw.repos.iter().all(|repo| checked.contains(repo)) =>
+        {
             let warning = "\"verify\" has nothing to run: no check says whether the work is done";
             let hint = "[promise] with run = \"cargo test\", check of the repository, or stages without \"verify\"";
             check.warning("stages", warning, hint);

@@ -39,7 +39,8 @@ pub(crate) struct RoleFile {
     /// The zone of the cadence and of the role's day; the fleet's without it.
     #[schemars(with = "Maybe<Zone>", extend("examples" = ["America/New_York"]))]
     pub zone: Option<Tz>,
-    /// What it is for; without it an implementer, or a routine where `work.from` is `none`.
+    /// What it is for; without it an implementer, a routine where `work.from` is `none`, and `stories` where it is
+    /// `stories`.
     #[schemars(extend("examples" = ["reviewer"]))]
     pub kind: Option<RoleKind>,
     /// What it works on.

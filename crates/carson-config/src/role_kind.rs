@@ -2,6 +2,7 @@
 
 use carson_core::Stage;
 use carson_core::declared::Grant;
+use carson_core::untrusted::is_hidden;
 use carson_forge::is_reserved;
 
 use crate::check::Check;
@@ -32,6 +33,7 @@ fn kind_of(raw: &RoleFile) -> RoleKind {
     match (raw.kind, raw.work.from) {
         (Some(kind), _) => kind,
         (None, Some(WorkFrom::None)) => RoleKind::Routine,
+        (None, Some(WorkFrom::Stories)) => RoleKind::Stories,
         (None, _) => RoleKind::Implementer,
     }
 }
@@ -234,12 +236,66 @@ pub(crate) fn work(raw: WorkSection, kind: RoleKind, check: &mut Check<'_>) -> W
         let problem = "a label is empty, and no issue can carry it";
         check.problem("work.labels", problem, "leave it out");
     }
+    plan(&raw, kind, check);
     WorkSource {
+        file: raw.file.filter(|_| kind == RoleKind::Stories),
         from: kind.works_on(),
         label: label.map(str::to_owned),
         labels: raw.labels,
         min_age: raw.min_age.unwrap_or(kind.min_age()),
         task: raw.task,
+    }
+}
+
+/// The file with the stories belongs to its kind.
+fn plan(raw: &WorkSection, kind: RoleKind, check: &mut Check<'_>) {
+    const EXAMPLE: &str = "work = { from = \"stories\", file = \"stories.json\" }";
+    let file = match &raw.file {
+        None if kind == RoleKind::Stories => {
+            let problem = "a role that does stories needs the file with the plan";
+            return check.problem("work.file", problem, EXAMPLE);
+        }
+        None => return,
+        Some(_) if kind != RoleKind::Stories => {
+            let problem = format!("a role of kind {:?} reads no plan", kind.as_str());
+            let hint = "from = \"stories\" without `kind`, or leave it out";
+            return check.problem("work.file", problem, hint);
+        }
+        Some(file) => file,
+    };
+    if let Some(problem) = no_file_of_a_repository(file) {
+        let hint = "a path from the top of the repository, such as \"docs/stories.json\"";
+        check.problem("work.file", problem, hint);
+    }
+    let of_issues = [
+        ("work.label", raw.label.is_some()),
+        ("work.labels", !raw.labels.is_empty()),
+        ("work.min_age", raw.min_age.is_some()),
+        ("work.task", !raw.task.is_empty()),
+    ];
+    for (key, _) in of_issues.iter().filter(|(_, is_set)| *is_set) {
+        let problem = "a story has none: it says itself what is to be done";
+        check.problem(key, problem, "leave it out");
+    }
+}
+
+/// Why no file of a repository is called so.
+fn no_file_of_a_repository(path: &str) -> Option<&'static str> {
+    let is_own = |part: &str| {
+        [".git", ".carson"]
+            .iter()
+            .any(|own| part.eq_ignore_ascii_case(own))
+    };
+    match path {
+        _ if path.trim().is_empty() => Some("it is empty"),
+        _ if path.chars().any(is_hidden) => Some("it has letters that nobody sees"),
+        _ if path.starts_with(['/', '~']) => Some("it is a path of this machine"),
+        _ if path.split('/').any(|part| part == "..") => Some("it leads out of the repository"),
+        _ if path.split('/').any(|part| matches!(part, "" | ".")) => {
+            Some("it has parts that name nothing")
+        }
+        _ if path.split('/').any(is_own) => Some("what is in .git or .carson is in no commit"),
+        _ => None,
     }
 }
 
@@ -288,4 +344,34 @@ pub(crate) fn stages(raw: &RoleFile, kind: RoleKind, check: &mut Check<'_>) -> V
     stages.sort();
     stages.dedup();
     stages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_a_file_of_the_repository() {
+        for file in ["stories.json", "docs/a b.json", ".github/plan.json", "a..b"] {
+            assert_eq!(no_file_of_a_repository(file), None, "{file}");
+        }
+        for file in [
+            "",
+            " ",
+            "/etc/passwd",
+            "~/plan.json",
+            "../plan.json",
+            "docs/../../x",
+            "./plan.json",
+            "docs//x",
+            "docs/",
+            ".git/config",
+            "sub/.GIT/x",
+            ".carson/x.json",
+            "a\u{202e}b",
+            "a\nb",
+        ] {
+            assert!(no_file_of_a_repository(file).is_some(), "{file:?}");
+        }
+    }
 }

@@ -35,24 +35,28 @@ pub enum RoleKind {
     Steward,
     /// Writes tests for what was changed lately and is tested least.
     Tester,
+    /// Does the stories of a plan in the repository, one a firing, each within what it may change.
+    Stories,
 }
 
 /// What `work.from` may say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-planned" = ["queue", "stories"]))]
+#[schemars(extend("x-planned" = ["queue"]))]
 pub enum WorkFrom {
     /// Open issues.
     Issues,
     /// Open pull requests.
     Pulls,
+    /// Stories of a plan in the repository.
+    Stories,
     /// Nowhere: it has a task of its own.
     None,
 }
 
 impl RoleKind {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Implementer,
         Self::Routine,
         Self::Planner,
@@ -64,6 +68,7 @@ impl RoleKind {
         Self::Command,
         Self::Steward,
         Self::Tester,
+        Self::Stories,
     ];
 
     /// Its word in `role.toml`.
@@ -81,6 +86,7 @@ impl RoleKind {
             Self::Command => "command",
             Self::Steward => "steward",
             Self::Tester => "tester",
+            Self::Stories => "stories",
         }
     }
 
@@ -90,6 +96,7 @@ impl RoleKind {
         match self {
             Self::Implementer | Self::Planner | Self::Architect | Self::Triager => WorkFrom::Issues,
             Self::Reviewer | Self::Fixer | Self::Merger => WorkFrom::Pulls,
+            Self::Stories => WorkFrom::Stories,
             Self::Routine | Self::Command | Self::Steward | Self::Tester => WorkFrom::None,
         }
     }
@@ -99,7 +106,12 @@ impl RoleKind {
     pub fn makes_commits(self) -> bool {
         matches!(
             self,
-            Self::Implementer | Self::Routine | Self::Fixer | Self::Command | Self::Tester
+            Self::Implementer
+                | Self::Routine
+                | Self::Fixer
+                | Self::Command
+                | Self::Tester
+                | Self::Stories
         )
     }
 
@@ -140,7 +152,8 @@ impl RoleKind {
             | Self::Merger
             | Self::Command
             | Self::Steward
-            | Self::Tester => None,
+            | Self::Tester
+            | Self::Stories => None,
         }
     }
 
@@ -158,7 +171,9 @@ impl RoleKind {
     pub(crate) fn stages(self) -> Vec<Stage> {
         match self {
             Self::Implementer | Self::Routine => Stage::CHOSEN.to_vec(),
-            Self::Fixer | Self::Tester => vec![Stage::Execute, Stage::Verify, Stage::DiffReview],
+            Self::Fixer | Self::Tester | Self::Stories => {
+                vec![Stage::Execute, Stage::Verify, Stage::DiffReview]
+            }
             Self::Command => vec![Stage::Execute, Stage::Verify],
             Self::Planner | Self::Architect | Self::Triager | Self::Reviewer => {
                 vec![Stage::Execute]
@@ -193,7 +208,7 @@ impl RoleKind {
                 issues_per_day: 4,
                 ..Grant::default()
             },
-            Self::Implementer | Self::Routine | Self::Tester => Grant {
+            Self::Implementer | Self::Routine | Self::Tester | Self::Stories => Grant {
                 pull: true,
                 ..Grant::default()
             },
@@ -207,11 +222,12 @@ impl RoleKind {
     }
 }
 
-/// `work = { label = "carson:ready" }`
+/// `work = { label = "carson:ready" }`, `work = { from = "stories", file = "stories.json" }`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WorkSection {
-    /// Where its work comes from; it follows from `kind`, and of `none` alone `kind` is `routine`.
+    /// Where its work comes from; it follows from `kind`, and of `none` alone `kind` is `routine`, of `stories` alone
+    /// `stories`.
     #[schemars(extend("examples" = ["issues"]))]
     pub from: Option<WorkFrom>,
     /// The label that makes an issue ready for this role: without it `carson:ready` of an implementer,
@@ -227,6 +243,10 @@ pub(crate) struct WorkSection {
     #[serde(with = "Maybe::<Span>")]
     #[schemars(extend("examples" = ["2h"]))]
     pub min_age: Option<Duration>,
+    /// Required where its work are `stories`: the file with the plan, from the top of each of its repositories. It is read from
+    /// the newest commit of the base branch ([how](STORIES.md#in-the-fleet)).
+    #[schemars(extend("examples" = ["stories.json"]))]
+    pub file: Option<String>,
     /// What a role whose work is `none` is to do, at every slot; its prompts may say it instead.
     #[schemars(extend("examples" = ["Bring docs/ up to date with the code."]))]
     pub task: String,
@@ -243,6 +263,8 @@ pub struct WorkSource {
     pub labels: Vec<String>,
     /// How old a pull request must be.
     pub min_age: Duration,
+    /// The file with the plan whose stories it does; `None` for one that does none.
+    pub file: Option<String>,
     /// What a role without work from elsewhere is to do.
     pub task: String,
 }
@@ -261,6 +283,7 @@ impl WorkSource {
             label: None,
             labels: Vec::new(),
             min_age: Duration::ZERO,
+            file: None,
             task: String::new(),
         }
     }

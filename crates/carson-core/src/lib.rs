@@ -64,6 +64,7 @@ mod skip;
 pub mod spare;
 pub mod stage;
 pub mod stops;
+pub mod story;
 pub mod text;
 mod tool_rule;
 pub mod untrusted;

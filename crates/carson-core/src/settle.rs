@@ -20,6 +20,7 @@ use crate::outcome::Outcome;
 use crate::proof::Proof;
 use crate::sentinel::Sentinel;
 use crate::skip::{BlockKind, SkipReason};
+use crate::story::StoryFact;
 use crate::text::{counted, instant};
 use crate::untrusted::one_line;
 
@@ -141,6 +142,9 @@ pub struct Facts {
     /// The file that its tests are for, where its role writes tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aimed: Option<Aimed>,
+    /// The story that it worked on, and what of that its work kept to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub story: Option<StoryFact>,
     /// What a second try came to, held against the first one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second: Option<SecondTry>,
@@ -263,6 +267,7 @@ fn settle_halt(halt: &Halt, facts: &Facts) -> Settled {
             Outcome::Failed,
             format!("EXHAUSTED, and it fails in the same way on the untouched base: {why}"),
         ),
+        Halt::StoryFailed(why) => settled(Outcome::Failed, why),
         Halt::Stagnated(why) => settled(Outcome::Failed, format!("STAGNATED: {why}")),
         Halt::Unconfined(why) => settled(Outcome::Blocked, why.clone()),
         Halt::LostWorktree(why) => settled(Outcome::Failed, format!("worktree lost: {why}")),
@@ -380,6 +385,9 @@ fn settle_commits(facts: &Facts) -> Settled {
     }
     if facts.commits == 0 {
         return settled(Outcome::Failed, "the session said [OK] but changed nothing");
+    }
+    if let Some(why) = facts.story.as_ref().and_then(StoryFact::failed) {
+        return settled(Outcome::Failed, why);
     }
     // The draft was unfinished when it was left, and one word finishes nothing.
     let judged =

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::story::StoryId;
+
 /// What a firing works on. The text in it comes from outside: it is data, never an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
@@ -32,7 +34,7 @@ pub struct Background {
     pub attempts: String,
 }
 
-/// Names a piece of work within its repository: `issue-12`, `pull-7`; `none` where a role works without
+/// Names a piece of work within its repository: `issue-12`, `pull-7`, `story-S-1`; `none` where a role works without
 /// one, at every slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -43,31 +45,38 @@ pub enum WorkKey {
     Pull(u64),
     /// An entry of Carson's own queue.
     Queue(u64),
-    /// A story of a plan.
-    Story(u64),
+    /// A story of a plan by its name.
+    Story(StoryId),
     /// No work but the role's own task.
     None,
 }
 
 impl WorkKey {
-    /// Its number.
+    /// Its number; a story has a name.
     #[must_use]
     pub fn number(self) -> Option<u64> {
         match self {
-            Self::Issue(number)
-            | Self::Pull(number)
-            | Self::Queue(number)
-            | Self::Story(number) => Some(number),
-            Self::None => None,
+            Self::Issue(number) | Self::Pull(number) | Self::Queue(number) => Some(number),
+            Self::Story(_) | Self::None => None,
         }
     }
 
-    /// As people write it: `#12`; nothing where there is no work.
+    /// Its name, of a story.
+    #[must_use]
+    pub fn story(self) -> Option<StoryId> {
+        match self {
+            Self::Story(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// As people write it: `#12`, `story S-1`; nothing where there is no work.
     #[must_use]
     pub fn reference(self) -> String {
         match self {
             Self::Issue(number) | Self::Pull(number) => format!("#{number}"),
-            Self::Queue(_) | Self::Story(_) => self.to_string(),
+            Self::Story(id) => format!("story {id}"),
+            Self::Queue(_) => self.to_string(),
             Self::None => String::new(),
         }
     }
@@ -85,9 +94,10 @@ impl WorkKey {
 
 impl fmt::Display for WorkKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.number() {
-            Some(number) => f.pad(&format!("{}-{number}", self.kind())),
-            None => f.pad(self.kind()),
+        match (self.number(), self.story()) {
+            (Some(number), _) => f.pad(&format!("{}-{number}", self.kind())),
+            (None, Some(id)) => f.pad(&format!("{}-{id}", self.kind())),
+            (None, None) => f.pad(self.kind()),
         }
     }
 }
@@ -98,13 +108,15 @@ impl FromStr for WorkKey {
         if text == Self::None.kind() {
             return Ok(Self::None);
         }
+        if let Some(id) = text.strip_prefix("story-") {
+            return id.parse().map(Self::Story);
+        }
         let numbered = text.split_once('-');
         let numbered = numbered.and_then(|(kind, number)| Some((kind, number.parse().ok()?)));
         match numbered {
             Some(("issue", number)) => Ok(Self::Issue(number)),
             Some(("pull", number)) => Ok(Self::Pull(number)),
             Some(("queue", number)) => Ok(Self::Queue(number)),
-            Some(("story", number)) => Ok(Self::Story(number)),
             _ => Err(format!("{text:?} does not name a piece of work (issue-N)")),
         }
     }
@@ -133,12 +145,14 @@ mod tests {
             (WorkKey::Issue(12), "issue-12"),
             (WorkKey::Pull(7), "pull-7"),
             (WorkKey::Queue(1), "queue-1"),
-            (WorkKey::Story(3), "story-3"),
+            (WorkKey::Story("3".parse().unwrap()), "story-3"),
+            (WorkKey::Story("S-1.b".parse().unwrap()), "story-S-1.b"),
             (WorkKey::None, "none"),
         ] {
             assert_eq!(key.to_string(), text);
             assert_eq!(text.parse(), Ok(key));
         }
+        assert!("story-../x".parse::<WorkKey>().is_err());
         assert!("issue-x".parse::<WorkKey>().is_err());
         assert!("12".parse::<WorkKey>().is_err());
     }

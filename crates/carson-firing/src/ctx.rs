@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use carson_config::Role;
+use carson_core::story::StoryId;
+use carson_core::work::WorkKey;
 use carson_core::{Event, FiringId, RepoName, Stage};
 use carson_proc::Cancel;
 use carson_store::{Firing as Row, Stopped, Store};
@@ -32,11 +34,12 @@ pub(crate) struct Ctx<'h> {
     pub steps: Steps,
 }
 
-/// What an operator asked for with `--repo` and `--work`.
+/// What an operator asked for with `--repo`, `--work` and `--story`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub repo: Option<RepoName>,
     pub work: Option<u64>,
+    pub story: Option<StoryId>,
 }
 
 impl<'h> Ctx<'h> {
@@ -70,7 +73,8 @@ impl<'h> Ctx<'h> {
             steps: Steps::default(),
             wanted: Wanted {
                 repo: row.repo.clone(),
-                work: row.work.and_then(carson_core::work::WorkKey::number),
+                work: row.work.and_then(WorkKey::number),
+                story: row.work.and_then(WorkKey::story),
             },
         }
     }

@@ -30,6 +30,9 @@ pub(crate) fn pull_title(work: &Work, said: Option<&PullText>) -> Page {
         Some(said) => said.title.clone(),
         None => Page::default().title(&work.title),
     };
+    if let Some(id) = work.key.story() {
+        return title.says(" (story ").names(id).says(")");
+    }
     let Some(number) = work.key.number() else {
         return title;
     };
@@ -47,6 +50,11 @@ pub(crate) fn pull_body(
     said: Option<&PullText>,
 ) -> Page {
     let begins = match taken.work.key.number() {
+        None if let Some(story) = &taken.story => Page::from("Story ")
+            .names(story.id)
+            .says(" of ")
+            .quotes(&story.file)
+            .says(", whose status it brings up to date once it is finished."),
         // The forge itself closes the issue of what is finished, once that is merged.
         Some(number) if settled.outcome == Outcome::Ok => Page::from("Closes #").names(number),
         Some(number) => Page::from("Issue: #").names(number),
@@ -64,7 +72,10 @@ pub(crate) fn pull_body(
         .quotes(&settled.reason)
         .says("\n");
     if facts.promise == PromiseFact::Passed {
-        for check in ctx.role.checks(taken.repo) {
+        let story = taken.story.as_ref();
+        // What must hold several times is one check.
+        let of_story = story.and_then(|story| story.promises.first());
+        for check in ctx.role.checks(taken.repo).into_iter().chain(of_story) {
             body = body.says("- passed: ").quotes(&check.run).says("\n");
         }
     }

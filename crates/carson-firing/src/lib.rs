@@ -52,6 +52,7 @@ pub mod night;
 mod older_drafts;
 pub mod orphan_processes;
 mod placed;
+mod plan_at;
 mod prompt;
 pub mod prune;
 mod pruned;

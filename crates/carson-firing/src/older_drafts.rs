@@ -6,6 +6,7 @@
 use carson_config::Repo;
 use carson_core::Page;
 use carson_core::effect::Draft;
+use carson_core::work::WorkKey;
 use carson_forge::{Forge, ForgeError, PullState};
 use carson_store::StoreError;
 
@@ -18,7 +19,7 @@ const SUPERSEDED: &str = "A later firing of the same role worked on this anew: "
 
 /// Those of the role's earlier firings for the same work, as far as rows tell.
 pub(crate) async fn of_work(ctx: &Ctx<'_>, taken: &Taken<'_>) -> Result<Vec<Draft>, StoreError> {
-    if taken.work.key.number().is_none() {
+    if taken.work.key == WorkKey::None {
         return Ok(Vec::new());
     }
     let rows = ctx.store().firings_of(&taken.repo.name, taken.work.key);

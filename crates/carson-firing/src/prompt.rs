@@ -203,7 +203,7 @@ fn task(stage: Stage, brief: &Brief<'_>, texts: &Texts) -> String {
     let work = brief.work;
     let label = match work.key {
         WorkKey::None => "the role's own task".to_owned(),
-        key => key.to_string().replace('-', " "),
+        key => key.to_string().replacen('-', " ", 1),
     };
     let mut task = fence(&label, &format!("{}\n\n{}", work.title, texts.body));
     if let Some(aim) = brief.aim {

@@ -8,6 +8,7 @@ use carson_core::{Effect, Work};
 use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
 
+use crate::plan_at::StoryWork;
 use crate::searched_ahead::Ahead;
 use carson_bench::bench::Bench;
 
@@ -33,6 +34,8 @@ pub(crate) struct Taken<'h> {
     pub mends: Option<Mends>,
     /// What is to be done on the forge, where that needs no session.
     pub decided: Option<Vec<Effect>>,
+    /// The story of a plan that it is.
+    pub story: Option<Box<StoryWork>>,
     /// The draft beside which it is done once more.
     pub first: Option<FirstTry>,
 }
@@ -68,6 +71,7 @@ impl<'h> Taken<'h> {
             diff: None,
             mends: None,
             decided: None,
+            story: None,
             first: None,
         }
     }

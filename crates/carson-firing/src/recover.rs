@@ -23,6 +23,7 @@ use crate::ended::{Ended, FiringError};
 use crate::life::{Life, life};
 use crate::reached::{FirstTry, GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
+use crate::roles::stories;
 use crate::stages::facts::{self, Findings};
 use crate::turn::Turns;
 use carson_bench::bench::{Bench, MARKER};
@@ -99,9 +100,8 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let role = home.fleet.roles.get(&row.role).unwrap_or(&gone);
     let ctx = Ctx::of_row(home, row, role, Cancel::new());
     let (mut reached, rec) = (find_again(home, row).await, Record::of_row(row));
-    let repo = reached.taken.as_ref().map(|taken| taken.repo);
     let mut facts = facts::gather(
-        (role, repo),
+        (role, reached.taken.as_ref()),
         &rec,
         reached.place.as_mut(),
         None,
@@ -175,6 +175,7 @@ async fn taken_again<'h>(home: &Home, row: &Row, repo: &'h Repo) -> Option<Taken
         _ => None,
     };
     let mut taken = Taken::new(repo, forge, work);
+    taken.story = stories::again(home, repo, row).await.map(Box::new);
     taken.first = row.second_try.map(|pull| FirstTry { pull, failed: 0 });
     taken.mends = mends.map(|pull| Mends {
         branch: pull.head,

@@ -65,8 +65,8 @@ pub async fn run(
     let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
     rec.close_proxy(&ctx).await;
     lessons::collect(&ctx, &reached).await;
-    let repo = reached.taken.as_ref().map(|taken| taken.repo);
-    let mut facts = facts::gather((role, repo), &rec, reached.place.as_mut(), halt, findings).await;
+    let work = (role, reached.taken.as_ref());
+    let mut facts = facts::gather(work, &rec, reached.place.as_mut(), halt, findings).await;
     let mends = reached
         .taken
         .as_ref()

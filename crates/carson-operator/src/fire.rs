@@ -1,6 +1,7 @@
 //! Firing a role by hand.
 
 use carson_config::{Repo, Role, WorkFrom};
+use carson_core::story::StoryId;
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome, RepoName, SkipKind};
 use carson_firing::admit::{Claimed, Wish, claim};
@@ -28,6 +29,9 @@ pub struct Fire {
     pub repo: Option<String>,
     /// Only this issue.
     pub work: Option<u64>,
+    /// Only this story of the plan.
+    #[serde(default)]
+    pub story: Option<String>,
 }
 
 /// What became of the wish.
@@ -61,7 +65,12 @@ impl Fire {
     /// When the role or the repository is not there, or the store does not answer.
     pub async fn claim(self, home: &Home) -> Result<Fired, Refusal> {
         let role = names::role(&home.fleet, &self.role)?;
-        let wish = wish(home, role, self.repo.as_deref(), self.work)?;
+        let wish = wish(
+            home,
+            role,
+            self.repo.as_deref(),
+            (self.work, self.story.as_deref()),
+        )?;
         // What a crash left behind is concluded first: it may hold the role, or the work.
         recover::pass(home).await?;
         refuse_untakable(home, role, &wish).await?;
@@ -113,6 +122,9 @@ pub struct DryRun {
     pub repo: Option<String>,
     /// Only this issue.
     pub work: Option<u64>,
+    /// Only this story of the plan.
+    #[serde(default)]
+    pub story: Option<String>,
 }
 
 impl Ask for DryRun {
@@ -133,7 +145,12 @@ impl DryRun {
     /// When the role or the repository is not there, or the store or the forge does not answer.
     pub async fn watched(self, home: &Home, watched: (Cancel, Steps)) -> Result<Outlook, Refusal> {
         let role = names::role(&home.fleet, &self.role)?;
-        let wish = wish(home, role, self.repo.as_deref(), self.work)?;
+        let wish = wish(
+            home,
+            role,
+            self.repo.as_deref(),
+            (self.work, self.story.as_deref()),
+        )?;
         refuse_untakable(home, role, &wish).await?;
         Ok(dry_run::foresee_firing(home, role, &wish, watched).await?)
     }
@@ -206,7 +223,12 @@ async fn held(home: &Home, role: &Role, repo: &Repo, forge: &Forge, number: u64)
     (!matches!(held.why, Held::ForPeople(_))).then(|| held.why.to_string())
 }
 
-fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Result<Wish, Refusal> {
+fn wish(
+    home: &Home,
+    role: &Role,
+    repo: Option<&str>,
+    (work, story): (Option<u64>, Option<&str>),
+) -> Result<Wish, Refusal> {
     let repo = repo
         .map(|name| names::repo(&home.fleet, name))
         .transpose()?;
@@ -218,7 +240,20 @@ fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Resu
             works_in: role.repos.clone(),
         });
     }
+    if let Some(story) = story {
+        return Ok(Wish {
+            repo,
+            work: Some(WorkKey::Story(named_story(role, story)?)),
+            ..Wish::default()
+        });
+    }
     let key = match role.work.from {
+        WorkFrom::Stories if work.is_some() => {
+            return Err(Refusal::Field {
+                field: "work",
+                problem: format!("role {} does stories: name one with --story ID", role.name),
+            });
+        }
         WorkFrom::Issues => WorkKey::Issue,
         WorkFrom::Pulls => WorkKey::Pull,
         WorkFrom::None if work.is_some() => {
@@ -227,11 +262,24 @@ fn wish(home: &Home, role: &Role, repo: Option<&str>, work: Option<u64>) -> Resu
                 problem: format!("role {} takes no issues: fire it without", role.name),
             });
         }
-        WorkFrom::None => |_| WorkKey::None,
+        WorkFrom::Stories | WorkFrom::None => |_| WorkKey::None,
     };
     Ok(Wish {
         repo,
         work: work.map(key),
         ..Wish::default()
+    })
+}
+
+/// The story that was asked for; whether the plan has it the firing tells.
+fn named_story(role: &Role, story: &str) -> Result<StoryId, Refusal> {
+    let problem = match story.parse() {
+        Ok(id) if role.work.from == WorkFrom::Stories => return Ok(id),
+        Ok(_) => format!("role {} does no stories: fire it without", role.name),
+        Err(why) => why,
+    };
+    Err(Refusal::Field {
+        field: "story",
+        problem,
     })
 }

@@ -10,6 +10,7 @@ mod outbox;
 pub(crate) mod planner;
 mod reviewer;
 mod steward;
+mod stories;
 pub(crate) mod tester;
 mod triager;
 pub(crate) mod whole;

@@ -95,22 +95,9 @@ impl Scene {
     fn trapped(event: &str, when: &str, prepare: impl FnOnce(&TestFleet)) -> Self {
         let (fleet, _) = Self::fleet(None, "true");
         prepare(&fleet);
-        // The database is there from the first command on.
-        let trap = format!(
-            "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-             SELECT i FROM n;
-             CREATE TRIGGER trap BEFORE {event} WHEN {when} BEGIN
-             SELECT count(*) FROM endless; END;"
-        );
-        database(&fleet, &trap).unwrap();
+        trap(&fleet, event, when);
         let firing = start(&fleet);
-        // Nobody else writes: a lock that stays is the trap's.
-        let mut busy = 0;
-        until("the firing to be held by the database", || {
-            let free = database(&fleet, "BEGIN IMMEDIATE; ROLLBACK").is_ok();
-            busy = if free { 0 } else { busy + 1 };
-            (busy > 20).then_some(())
-        });
+        until_held(&fleet);
         Self { fleet, firing }
     }
 
@@ -282,8 +269,30 @@ fn database(fleet: &TestFleet, sql: &str) -> Result<(), sqlx::Error> {
     })
 }
 
+/// Keeps the write that is described from ending, ever. The database is there from the first command on.
+pub(crate) fn trap(fleet: &TestFleet, event: &str, when: &str) {
+    let trap = format!(
+        "CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+         SELECT i FROM n;
+         CREATE TRIGGER trap BEFORE {event} WHEN {when} BEGIN
+         SELECT count(*) FROM endless; END;"
+    );
+    database(fleet, &trap).unwrap();
+}
+
+/// Waits for a firing that is held in the trap.
+pub(crate) fn until_held(fleet: &TestFleet) {
+    // Nobody else writes: a lock that stays is the trap's.
+    let mut busy = 0;
+    until("the firing to be held by the database", || {
+        let free = database(fleet, "BEGIN IMMEDIATE; ROLLBACK").is_ok();
+        busy = if free { 0 } else { busy + 1 };
+        (busy > 20).then_some(())
+    });
+}
+
 /// Takes the trap away. The lock of a process that was killed may outlive it for a moment.
-fn open_trap(fleet: &TestFleet) {
+pub(crate) fn open_trap(fleet: &TestFleet) {
     until("the database to be free again", || {
         database(fleet, "DROP TRIGGER IF EXISTS trap").ok()
     });

@@ -25,6 +25,7 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         role,
         repo,
         work,
+        story,
         dry_run,
         all,
     } = args;
@@ -34,10 +35,22 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
             cancel_on_signals("asked to stop: the look ahead ends")?,
             outlook::passing(),
         );
-        let outlook = DryRun { role, repo, work }.watched(&home, watched).await?;
+        let asked = DryRun {
+            role,
+            repo,
+            work,
+            story,
+        };
+        let outlook = asked.watched(&home, watched).await?;
         return outlook::print(app, &home, &outlook, all);
     }
-    match (Fire { role, repo, work }).claim(&home).await? {
+    let asked = Fire {
+        role,
+        repo,
+        work,
+        story,
+    };
+    match asked.claim(&home).await? {
         Fired::Claimed { firing } => shown_to_the_end(app, &home, firing).await,
         Fired::Skipped(skipped) => {
             let text = format!("{}: {}", skipped.outcome, skipped.reason);

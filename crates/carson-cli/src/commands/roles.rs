@@ -168,9 +168,13 @@ fn show(fleet: &Fleet, role: &Role, day: &WorstDay) {
         (Some(label), _) => label,
         (None, WorkFrom::Issues) => "open issues",
         (None, WorkFrom::Pulls) => "open pull requests",
+        (None, WorkFrom::Stories) => "stories",
         (None, WorkFrom::None) => "none",
     };
-    print::line(&format!("work: {work}"));
+    match &role.work.file {
+        Some(file) => print::line(&format!("work: {work} of {file}")),
+        None => print::line(&format!("work: {work}")),
+    }
     if !role.kind.has_sessions() {
         print::line("it asks no model");
         if let Some(command) = &role.command {

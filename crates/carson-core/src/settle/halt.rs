@@ -67,6 +67,8 @@ pub enum Halt {
     NoSentinel(String),
     /// The promise did not pass within the allowed attempts.
     Exhausted(String),
+    /// The work on a story did not keep to what the story says.
+    StoryFailed(String),
     /// Neither, and it failed at last as it does on the untouched base.
     AsBefore(String),
     /// Attempts repeat themselves.

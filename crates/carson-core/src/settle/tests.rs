@@ -7,6 +7,33 @@ use crate::effect::Effect;
 use crate::id::AccountName;
 use crate::skip::BlockKind;
 
+#[test]
+fn a_story_fails_by_what_was_measured_whatever_was_said_and_judged() {
+    let story = |outside: &[&str], missing: &[&str]| StoryFact {
+        file: "prd.json".into(),
+        text_hash: String::new(),
+        prompt_hash: String::new(),
+        outside: outside.iter().map(|one| (*one).to_owned()).collect(),
+        missing: missing.iter().map(|one| (*one).to_owned()).collect(),
+    };
+    let ended = |story| {
+        let facts = Facts {
+            story: Some(story),
+            ..ok_facts()
+        };
+        let settled = settle(&facts);
+        (settled.outcome, settled.reason)
+    };
+    assert_eq!(ended(story(&[], &[])).0, Outcome::Ok);
+    let (outcome, reason) = ended(story(&["src/keep (changed)"], &[]));
+    assert_eq!(
+        (outcome, reason.as_str()),
+        (Outcome::Failed, "OUT_OF_SCOPE: src/keep (changed)")
+    );
+    let (outcome, reason) = ended(story(&[], &["a.md"]));
+    assert!(outcome == Outcome::Failed && reason.starts_with("MISSING: "));
+}
+
 fn ok_facts() -> Facts {
     Facts {
         sentinel: Some(Sentinel::Ok(String::new())),

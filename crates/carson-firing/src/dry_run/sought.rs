@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use carson_checks::{FAILS, Health, Machine, Scene, fails_on_base};
-use carson_config::{Repo, Role, WorkFrom};
+use carson_config::{Repo, Role, RoleKind, WorkFrom};
 use carson_core::admission::SkipReason;
 use carson_core::settle::{Facts, Halt, settle};
 use carson_core::work::{Background, WorkKey};
@@ -26,6 +26,7 @@ use crate::roles::hand_over::hand_over;
 use crate::roles::look::candidates;
 use crate::roles::repositories::Open;
 use crate::roles::routine::next_repo;
+use crate::roles::stories;
 use crate::steps::Steps;
 use carson_home::halt::Hinted;
 use carson_home::{FiringRef, Home};
@@ -55,8 +56,15 @@ pub struct HandedOver {
 pub struct Candidate {
     /// Repository.
     pub repo: String,
-    /// Number.
-    pub number: u64,
+    /// Number; a story has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+    /// Name, of a story.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub story: Option<String>,
+    /// As people write it.
+    #[serde(skip)]
+    pub reference: String,
     /// Title, as one line.
     pub title: String,
 }
@@ -100,6 +108,8 @@ pub(super) struct Sought<'h> {
     pub held_up: Option<SkipReason>,
     /// Issues that carry the role's label and are not taken.
     held: Vec<HeldIssue>,
+    /// Why nothing of the source of its work can be known.
+    amiss: Option<String>,
     /// Other work that is not taken.
     not_taken: Vec<HeldCandidate>,
     /// What would be done on the forge, where that needs no session.
@@ -115,6 +125,9 @@ impl<'h> Sought<'h> {
     pub(super) fn idle(&self) -> String {
         if let Some(HandedOver { number, why, .. }) = self.handed_over.first() {
             return format!("would give #{number} to people and do nothing else: {why}");
+        }
+        if let Some(why) = &self.amiss {
+            return format!("would be skipped: {}", SkipReason::preflight(why));
         }
         if let Some(HeldCandidate { key, why }) = self.not_taken.first() {
             let work = key.reference();
@@ -180,19 +193,27 @@ pub(super) async fn candidate<'h>(
     for repo in open.repos {
         let forge = home.forge(repo).await?;
         let wanted = wish.work.and_then(WorkKey::number);
-        if let Some(found) = candidates(home, role, (repo, &forge), wanted).await? {
+        if let Some(found) = candidates(home, role, (repo, &forge), wish.work).await? {
             sought.not_taken.extend(found.held);
+            if let Some(why) = found.amiss {
+                let why = home.redactor.redact(&why).into_owned();
+                let said = format!("{}: {}: {why}", stories::plan_check(role), repo.name);
+                sought.amiss.get_or_insert(said);
+            }
             let Some(ready) = found.ready else {
                 continue;
             };
+            if role.kind == RoleKind::Stories
+                && let Some(full) = review_queue::look(home, role, repo, &forge).await?
+            {
+                sought.held_up.get_or_insert(full.reason);
+                continue;
+            }
+            sought.held_up = None;
             let work = ready.work(home);
             let decided = ready.decided.as_ref();
             sought.decided = decided.map(|all| all.iter().map(Effect::kind).collect());
-            let candidate = Candidate {
-                repo: repo.name.to_string(),
-                number: work.key.number().unwrap_or_default(),
-                title: work.title.clone(),
-            };
+            let candidate = candidate_of(repo, work.key, work.title.clone());
             sought.work = Some((candidate, work));
             sought.place = Some((repo, forge));
             return Ok(sought);
@@ -229,14 +250,12 @@ pub(super) async fn candidate<'h>(
                 });
                 continue;
             }
-            let candidate = Candidate {
-                repo: repo.name.to_string(),
-                number: issue.number,
-                title: one_line(&home.redactor.redact(&issue.title)),
-            };
+            let key = WorkKey::Issue(issue.number);
+            let title = one_line(&home.redactor.redact(&issue.title));
+            let candidate = candidate_of(repo, key, title);
             sought.held_up = None;
             let work = Work {
-                key: WorkKey::Issue(issue.number),
+                key,
                 title: candidate.title.clone(),
                 body: issue.body,
                 url: issue.url,
@@ -249,6 +268,16 @@ pub(super) async fn candidate<'h>(
         }
     }
     Ok(sought)
+}
+
+fn candidate_of(repo: &Repo, key: WorkKey, title: String) -> Candidate {
+    Candidate {
+        repo: repo.name.to_string(),
+        number: key.number(),
+        story: key.story().map(|id| id.to_string()),
+        reference: key.reference(),
+        title,
+    }
 }
 
 /// What preflight would stop it with, asked as a firing asks.

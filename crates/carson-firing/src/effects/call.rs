@@ -272,6 +272,8 @@ impl Bearer<'_> {
             repo: self.repo,
             forge: self.forge,
             wanted: Some(pull.number),
+            story: None,
+            me: None,
             by_hand: false,
         };
         let judged = merge::may_be_merged(&looking, pull).await;

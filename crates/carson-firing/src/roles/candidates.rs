@@ -6,6 +6,7 @@ use carson_home::Home;
 use carson_home::halt::describe_error;
 
 use crate::forge_text::one_line;
+use crate::plan_at::StoryWork;
 use crate::review_queue::QueueError;
 
 /// What a role could take in a repository.
@@ -15,6 +16,8 @@ pub struct Candidates {
     pub ready: Option<Candidate>,
     /// What it does not take, in its order.
     pub held: Vec<HeldCandidate>,
+    /// Why nothing of it can be known: whoever owns the source is to mend it.
+    pub amiss: Option<String>,
 }
 
 /// Work that a role may take.
@@ -34,6 +37,8 @@ pub struct Candidate {
     pub findings: Option<(String, Vec<String>)>,
     /// What is to be done, where that needs no session.
     pub decided: Option<Vec<Effect>>,
+    /// The story that it is.
+    pub(crate) story: Option<Box<StoryWork>>,
 }
 
 /// A pull request as a session sees it.

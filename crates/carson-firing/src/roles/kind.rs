@@ -3,9 +3,10 @@
 use std::pin::Pin;
 
 use carson_config::{Repo, Role};
-use carson_core::Effect;
 use carson_core::effect::Draft;
 use carson_core::settle::{Facts, Goal, Halt, Settled};
+use carson_core::story::StoryId;
+use carson_core::{Effect, FiringId};
 use carson_forge::Forge;
 use carson_home::Home;
 
@@ -47,6 +48,10 @@ pub(crate) struct Looking<'a> {
     pub forge: &'a Forge,
     /// Only this number.
     pub wanted: Option<u64>,
+    /// Only this story.
+    pub story: Option<StoryId>,
+    /// The firing that looks, if it is one.
+    pub me: Option<FiringId>,
     /// A person named it for this firing: it does not wait.
     pub by_hand: bool,
 }

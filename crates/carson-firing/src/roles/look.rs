@@ -1,6 +1,7 @@
 //! What a role sees that takes no issues of a queue: for dry runs, and for `carson why`.
 
 use carson_config::{Repo, Role};
+use carson_core::work::WorkKey;
 use carson_forge::Forge;
 use carson_home::Home;
 
@@ -18,14 +19,16 @@ pub async fn candidates(
     home: &Home,
     role: &Role,
     (repo, forge): (&Repo, &Forge),
-    wanted: Option<u64>,
+    wanted: Option<WorkKey>,
 ) -> Result<Option<Candidates>, QueueError> {
     let looking = Looking {
         home,
         role,
         repo,
         forge,
-        wanted,
+        wanted: wanted.and_then(WorkKey::number),
+        story: wanted.and_then(WorkKey::story),
+        me: None,
         by_hand: wanted.is_some(),
     };
     look(looking).await
@@ -47,6 +50,8 @@ pub async fn stands(
         repo,
         forge,
         wanted: Some(number),
+        story: None,
+        me: None,
         by_hand: false,
     };
     look(looking).await

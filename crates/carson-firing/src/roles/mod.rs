@@ -18,6 +18,7 @@ pub(crate) mod repositories;
 mod review;
 pub(crate) mod routine;
 mod steward;
+pub(crate) mod stories;
 mod take;
 mod tester;
 mod triage;
@@ -39,5 +40,6 @@ pub(crate) fn kind_of(role: &Role) -> &'static Kind {
         RoleKind::Command => &command::KIND,
         RoleKind::Steward => &steward::KIND,
         RoleKind::Tester => &tester::KIND,
+        RoleKind::Stories => &stories::KIND,
     }
 }

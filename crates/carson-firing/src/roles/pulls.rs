@@ -86,6 +86,7 @@ pub(super) fn candidate(pull: Pull, head: String) -> Candidate {
         }),
         findings: None,
         decided: None,
+        story: None,
     }
 }
 

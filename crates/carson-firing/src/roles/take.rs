@@ -33,6 +33,8 @@ pub(super) async fn pick<'h>(
             repo,
             forge: &forge,
             wanted: ctx.wanted.work,
+            story: None,
+            me: Some(ctx.id),
             by_hand: ctx.wanted.work.is_some(),
         };
         let looked = look(looking).await;
@@ -51,7 +53,7 @@ pub(super) async fn pick<'h>(
     Err(nothing(&held))
 }
 
-fn nothing(held: &[HeldCandidate]) -> Halt {
+pub(super) fn nothing(held: &[HeldCandidate]) -> Halt {
     if held.is_empty() {
         return Halt::NothingToDo;
     }
@@ -64,12 +66,15 @@ fn nothing(held: &[HeldCandidate]) -> Halt {
     Halt::NothingReady(told)
 }
 
-enum Took<'h> {
+/// What became of one.
+pub(super) enum Took<'h> {
+    /// It is ours.
     It(Box<Taken<'h>>),
+    /// Something is in the way now.
     NotNow(HeldCandidate),
 }
 
-async fn take<'h>(
+pub(super) async fn take<'h>(
     ctx: &Ctx<'h>,
     (repo, forge): (&'h Repo, Forge),
     found: Candidate,
@@ -82,6 +87,7 @@ async fn take<'h>(
     };
     let mut taken = Taken::new(repo, forge, found.work(ctx.home));
     taken.decided.clone_from(&found.decided);
+    taken.story.clone_from(&found.story);
     if let (Some(shown), None) = (&found.shown, &found.decided) {
         let mirror = ctx.home.mirror(repo);
         let head = mirror.fetched(&shown.branch).await;
@@ -114,6 +120,15 @@ async fn take<'h>(
     let free = store.take_work(ctx.id, &repo.name, found.key, title).await;
     if !free.or_broken("taking the work")? {
         return not_now("another firing has it");
+    }
+    if let Some(story) = &taken.story {
+        // Another firing may have begun and ended since we looked.
+        let rows = store.firings_of(&repo.name, found.key).await;
+        let rows = rows.or_broken("reading who had it before")?;
+        let others = rows.iter().filter(|row| row.id != ctx.id).count();
+        if others != story.firings {
+            return not_now("another firing had it a moment ago");
+        }
     }
     info!(firing.id = %ctx.id, repo = %repo.name, work = %found.key, "work taken");
     Ok(Took::It(Box::new(taken)))

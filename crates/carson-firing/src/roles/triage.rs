@@ -110,5 +110,6 @@ fn candidate(issue: Issue) -> Candidate {
         shown: None,
         findings: None,
         decided: None,
+        story: None,
     }
 }

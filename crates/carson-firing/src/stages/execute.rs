@@ -17,6 +17,7 @@ use super::outbox;
 use super::progress::{Progress, warned};
 use super::review::Agreed;
 use super::scope;
+use super::story;
 use super::verify::{self, Check, Failure};
 use crate::ctx::Ctx;
 use crate::placed::{FailedBefore, Placed};
@@ -133,6 +134,10 @@ pub(crate) async fn attempts(
         if attempt < max
             && let Some(said) = scope::feedback(ctx, placed).await?
         {
+            filling.feedback = Some(said);
+            continue;
+        }
+        if let Some(said) = story::feedback(placed, attempt == max).await? {
             filling.feedback = Some(said);
             continue;
         }

@@ -13,7 +13,8 @@ use tracing::warn;
 
 use super::execute::Done;
 use super::scope;
-use crate::reached::Place;
+use super::story;
+use crate::reached::{Place, Taken};
 use crate::record::Record;
 use crate::roles;
 
@@ -81,12 +82,14 @@ impl Findings {
 /// Measures the worktree and adds what the stages found. Never fails: what cannot be measured is
 /// absent, and the sentinel alone never makes an `OK`.
 pub(crate) async fn gather(
-    (role, repo): (&Role, Option<&Repo>),
+    (role, taken): (&Role, Option<&Taken<'_>>),
     rec: &Record,
     place: Option<&mut Place>,
     halt: Option<Halt>,
     found: Findings,
 ) -> Facts {
+    let repo = taken.map(|taken| taken.repo);
+    let story = taken.and_then(|taken| taken.story.as_ref());
     let mut facts = Facts {
         goal: match found.decided {
             true => Goal::Effects,
@@ -105,6 +108,7 @@ pub(crate) async fn gather(
         declared: found.declared,
         decided: found.decided,
         second: found.second,
+        story: story.map(|story| story.unmeasured()),
         blocked_calls: rec.tally().blocked_calls,
         answered: rec.tally().answered(),
         ..Facts::default()
@@ -124,6 +128,9 @@ pub(crate) async fn gather(
                 facts.dirty = tree.dirty;
                 if let Some(asked) = role.coverage.as_ref().filter(|_| tree.commits > 0) {
                     facts.outside = scope::outside(asked, place, seen.tip()).await;
+                }
+                if let Some(story) = story.filter(|_| tree.commits > 0) {
+                    facts.story = Some(story::measured(story, place, seen.tip()).await);
                 }
                 facts.beside.clone_from(&tree.beside);
                 if !tree.exists && facts.halt.is_some() {

@@ -40,6 +40,7 @@ pub(super) struct Earlier {
 /// The newest draft of the role's earlier firings for this work, as long as it is open. What cannot be
 /// asked is none.
 pub(super) async fn find(ctx: &Ctx<'_>, taken: &Taken<'_>, mirror: &Mirror) -> Option<Earlier> {
+    // Of an attempt at a story that did not pass nothing stays.
     taken.work.key.number()?;
     let rows = ctx.store().firings_of(&taken.repo.name, taken.work.key);
     let rows = rows.await.unwrap_or_default();

@@ -20,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod salvage;
 pub(crate) mod scope;
+pub(crate) mod story;
 pub(crate) mod teardown;
 pub(crate) mod verify;
 pub(crate) mod wanted;

@@ -6,12 +6,13 @@ use carson_bench::commit_trailers::trailers;
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
 use carson_core::{Outcome, Stage};
-use carson_git::{GitError, Oid, Salvaged, Seen, Shown, Signer};
+use carson_git::{GitError, Oid, OwnCommit, Salvaged, Seen, Shown, Signer};
 use carson_store::Judged;
 use tracing::{error, info, warn};
 
 use super::{leaving, verify, wanted};
 use crate::ctx::Ctx;
+use crate::forge_text::one_line;
 use crate::reached::{GoesOn, Place, Reached, Taken};
 use crate::saved::Saved;
 use crate::searched_ahead::Ahead;
@@ -135,7 +136,7 @@ async fn deliver(
         && leaving::may(ctx, taken, settled, seen, saved, ahead).await
         && !is_empty
     {
-        push(ctx, place, taken, tip, saved).await;
+        push(ctx, place, (taken, settled), tip, saved).await;
     }
     if saved.pushed.is_none() {
         keep(ctx, place, tip, saved).await;
@@ -280,8 +281,18 @@ async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {
     saved.kept_ref = Some(kept);
 }
 
-async fn push(ctx: &Ctx<'_>, place: &Place, taken: &Taken<'_>, tip: &Oid, saved: &mut Saved) {
-    let leaves = match signed(ctx, place, tip).await {
+async fn push(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    (taken, settled): (&Taken<'_>, &Settled),
+    tip: &Oid,
+    saved: &mut Saved,
+) {
+    let leaves = match marked(ctx, place, (taken, settled), tip).await {
+        Ok(tip) => signed(ctx, place, &tip).await,
+        Err(why) => Err(why),
+    };
+    let leaves = match leaves {
         Ok(copy) => copy,
         Err(why) => {
             saved.held = Some(format!("nothing was pushed: {why}"));
@@ -302,6 +313,42 @@ async fn push(ctx: &Ctx<'_>, place: &Place, taken: &Taken<'_>, tip: &Oid, saved:
                 .push(format!("the branch could not be pushed: {error}"));
         }
     }
+}
+
+/// What leaves in the place of work on a story: of what is finished, the same with one commit of Carson's own on top,
+/// in which the plan says so; or why nothing does.
+async fn marked(
+    ctx: &Ctx<'_>,
+    place: &Place,
+    (taken, settled): (&Taken<'_>, &Settled),
+    tip: &Oid,
+) -> Result<Oid, String> {
+    let WorkKey::Story(id) = taken.work.key else {
+        return Ok(tip.clone());
+    };
+    if settled.outcome != Outcome::Ok {
+        return Ok(tip.clone());
+    }
+    let Some(story) = &taken.story else {
+        return Err("the plan of its story cannot be read any more".to_owned());
+    };
+    let (name, email) = ctx.role.git_identity();
+    let trailers = trailers(ctx.id, &ctx.role.name, taken.work.key).join("\n");
+    let message = format!("Story {id} is passing\n\n{trailers}\n");
+    let own = OwnCommit {
+        file: &story.file,
+        content: story.passing.as_bytes(),
+        message: &message,
+        who: (&name, &email),
+    };
+    let made = place.worktree.with_own_commit(tip, &own).await;
+    made.map_err(|error| {
+        warn!(firing.id = %ctx.id, %error, "the plan could not be marked");
+        format!(
+            "its story could not be marked in {}: {error}",
+            one_line(&story.file)
+        )
+    })
 }
 
 /// What leaves in place of a commit where signatures are asked for, or why nothing does: in words for people,

@@ -1,4 +1,4 @@
-//! Carson runs the checks itself, the role's promise and the repository's own, in a clean room: a model's
+//! Carson runs the checks itself, the role's promise, the repository's own and that of a story, in a clean room: a model's
 //! claim is never enough where there is one, and nothing but the commit decides.
 
 use std::fs::OpenOptions;
@@ -60,7 +60,9 @@ pub(crate) async fn check(
     placed: &mut Placed<'_, '_>,
 ) -> Result<Check, Halt> {
     let repo = placed.taken.repo;
-    let checks = ctx.role.checks(repo);
+    let story = placed.taken.story.as_ref();
+    let mut checks = ctx.role.checks(repo);
+    checks.extend(story.into_iter().flat_map(|story| &story.promises));
     if checks.is_empty() {
         return Ok(Check::NoPromise);
     }

@@ -33,9 +33,11 @@ pub(crate) async fn run<'r, 'h>(
     ctx.enter(Stage::Workspace).await;
     let taken = picked.taken;
     let mirror = ctx.home.mirror(taken.repo);
-    let base = match &taken.at {
-        Some(at) => at.clone(),
-        None => mirror
+    let base = match (&taken.at, &taken.story) {
+        (Some(at), _) => at.clone(),
+        // The base may have moved since: the work begins where its plan was read.
+        (None, Some(story)) => story.base.clone(),
+        (None, None) => mirror
             .resolve(&taken.repo.base)
             .await
             .or_broken("finding the base branch")?,

@@ -31,6 +31,13 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
             Some(change.text(": it fails without any work, too"))
         }
         Halt::Exhausted(_) => raise("raise ", "limits.max_attempts"),
+        Halt::StoryFailed(_) => {
+            let id = row.work?.story()?;
+            let shown = format!("show {} --transcript", row.id.short());
+            let change = change.text("read what it did: ").command(shown);
+            let why = format!("; say in the plan what story {id} may change, or must make");
+            Some(change.text(&why))
+        }
         Halt::RateLimited {
             account,
             until: None,

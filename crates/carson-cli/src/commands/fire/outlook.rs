@@ -46,7 +46,7 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
         print::line("it asks no model");
     }
     let work = outlook.work.as_ref();
-    let work = work.map(|work| format!("{} #{} {}", work.repo, work.number, work.title));
+    let work = work.map(|work| format!("{} {} {}", work.repo, work.reference, work.title));
     let work = work.unwrap_or_else(|| "none is ready".to_owned());
     match &outlook.command {
         Some(command) => print::line(&format!("it runs: {command}")),

@@ -78,8 +78,12 @@ async fn look_in(
 ) -> Option<(Vec<Stop>, bool)> {
     let forge = home.forge(repo).await.ok()?;
     if let Some(found) = candidates(home, role, (repo, &forge), None).await.ok()? {
-        let held = found.held.iter().map(|one| not_taken(repo, one));
-        return Some((held.collect(), found.ready.is_some()));
+        let amiss = found.amiss.map(|why| amiss(home, role, repo, &why));
+        let held = found.held.iter().map(|one| not_taken(role, repo, one));
+        return Some((
+            amiss.into_iter().chain(held).collect(),
+            found.ready.is_some(),
+        ));
     }
     let looked = queue::look(home, role, repo, &forge).await.ok()?;
     let mut held = looked.held_issues();
@@ -125,9 +129,25 @@ fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
     }
 }
 
+/// Nothing can be known of where its work comes from.
+fn amiss(home: &Home, role: &Role, repo: &Repo, why: &str) -> Stop {
+    let why = home.redactor.redact(why);
+    let file = SettingsFile::Role(role.name.clone());
+    let change = Change::default()
+        .text("mend the plan there, or ")
+        .key("work.file", file);
+    Stop::new(HELD, format!("{}: {why}", repo.name), change)
+}
+
 /// Work that is no issue of its queue.
-fn not_taken(repo: &Repo, one: &HeldCandidate) -> Stop {
+fn not_taken(role: &Role, repo: &Repo, one: &HeldCandidate) -> Stop {
     let told = format!("{} of {}: {}", one.key.reference(), repo.name, one.why);
+    if let WorkKey::Story(id) = one.key {
+        let file = role.work.file.as_deref().unwrap_or_default();
+        let change = Change::default().text(&format!("wait, change the story in {file}, or "));
+        let by_hand = format!("fire {} --story {id} --repo {}", role.name, repo.name);
+        return Stop::new(HELD, told, change.command(by_hand));
+    }
     let number = one.key.number().unwrap_or_default();
     let read = match one.key {
         WorkKey::Pull(_) => format!("pr show {number} --repo {}", repo.name),
