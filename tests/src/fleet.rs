@@ -302,7 +302,14 @@ impl TestFleet {
         self.push_main();
     }
 
-    /// The same with the name of a commit at `path`: a submodule that nobody has checked out.
+    /// Pushes one commit without this file to the remote's `main`.
+    pub fn remove_from_main(&self, path: &str) {
+        fs::remove_file(self.seed().join(path)).unwrap();
+        git(&self.seed(), &["add", "--all"]);
+        self.push_main();
+    }
+
+    /// The same as [`commit_to_main`](Self::commit_to_main) with the name of a commit at `path`: a submodule that nobody has checked out.
     pub fn link_on_main(&self, path: &str) {
         let head = git(&self.seed(), &["rev-parse", "HEAD"]);
         let entry = format!("160000,{},{path}", head.trim());

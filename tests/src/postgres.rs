@@ -11,6 +11,8 @@ use uuid::Uuid;
 
 /// The variable with the address of the server.
 const VARIABLE: &str = "CARSON_TEST_POSTGRES";
+/// The one with the address of another server, which has pgvector.
+const WITH_VECTORS: &str = "CARSON_TEST_PGVECTOR";
 
 /// A fresh, empty database; goes with everybody who is still connected when it is dropped.
 #[derive(Debug)]
@@ -32,8 +34,21 @@ impl TestDatabase {
     /// When there is no server: a test of PostgreSQL that is skipped says nothing.
     #[must_use]
     pub fn new() -> Self {
-        let server = std::env::var(VARIABLE).unwrap_or_else(|_| {
-            panic!("{VARIABLE} names no PostgreSQL server: run the tests with `cargo xtask test`")
+        Self::on(VARIABLE)
+    }
+
+    /// Makes one on the server that has pgvector.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn with_vectors() -> Self {
+        Self::on(WITH_VECTORS)
+    }
+
+    fn on(variable: &str) -> Self {
+        let server = std::env::var(variable).unwrap_or_else(|_| {
+            panic!("{variable} names no PostgreSQL server: run the tests with `cargo xtask test`")
         });
         let name = format!("carson_{}", Uuid::now_v7().simple());
         execute(&server, format!("CREATE DATABASE {name}"));

@@ -3,7 +3,7 @@
 //! # Theory of operation
 //! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
 //! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]), what
-//! stands in for GitHub ([`github`]), a client of MCP ([`mcp_sdk`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
+//! stands in for GitHub ([`github`]), a client of MCP ([`mcp_sdk`]), a PostgreSQL with pgvector ([`pgvector`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
 //! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
 //! command stops and says what to do.
 //!
@@ -57,6 +57,7 @@ mod memory_dir;
 mod npm_packages;
 mod ordinary;
 mod packagers;
+mod pgvector;
 mod postgres;
 mod runner;
 mod seed;

@@ -1,4 +1,4 @@
-//! One private PostgreSQL server for the length of a test run.
+//! A private PostgreSQL server for the length of a test run.
 //!
 //! It has its data and its socket in a directory of its own, listens on no port, trusts whoever
 //! may enter the directory, and is fast because it never waits for the disk. Should we be killed,
@@ -52,14 +52,38 @@ impl Postgres {
     /// When the programs are missing or fail; the server's log is part of the message.
     pub fn start(interrupt: &Interrupt) -> anyhow::Result<Self> {
         let bin = bin_dir().context("PostgreSQL is not installed: no initdb was found")?;
+        Self::start_in(interrupt, "", |_| Ok(bin))
+    }
+
+    /// The same with the programs in `bin` of this installation, beside another server. They are copied: the server's own user
+    /// need not be able to enter where they lie.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_from(interrupt: &Interrupt, install: &Path, bin: &str) -> anyhow::Result<Self> {
+        Self::start_in(interrupt, "-vectors", |dir| {
+            let own = dir.join("install");
+            let mut copy = Command::new("cp");
+            interrupt.must(copy.arg("-a").arg(install).arg(&own))?;
+            Ok(own.join(bin))
+        })
+    }
+
+    fn start_in(
+        interrupt: &Interrupt,
+        which: &str,
+        bin: impl FnOnce(&Path) -> anyhow::Result<PathBuf>,
+    ) -> anyhow::Result<Self> {
         remove_leftovers();
         let account = Account::find()?;
-        let dir = Path::new(PARENT).join(format!("{PREFIX}{}", std::process::id()));
+        let dir = Path::new(PARENT).join(format!("{PREFIX}{}{which}", std::process::id()));
         account.make_dir(&dir)?;
         // From here on the directory has an owner that removes it.
         let log = File::create(dir.join("log")).context("cannot create the server's log")?;
-        let spawned = init(interrupt, &account, &bin, &dir)
-            .and_then(|()| serve(&account, &bin, &dir, &log).map_err(Into::into));
+        let spawned = bin(&dir).and_then(|bin| {
+            init(interrupt, &account, &bin, &dir)?;
+            Ok(serve(&account, &bin, &dir, &log)?)
+        });
         match spawned {
             Ok(server) => Self { dir, server }.ready(interrupt),
             Err(error) => {
@@ -286,7 +310,7 @@ fn remove_leftovers() {
         let name = entry.file_name();
         let owner = name
             .to_str()
-            .and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());
+            .and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
         if owner.is_some_and(is_gone) {
             // Another user's we cannot remove, and need not.
             let _ = fs::remove_dir_all(entry.path());

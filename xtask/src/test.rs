@@ -10,7 +10,7 @@ use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{debian, github, mcp_sdk, ordinary, packagers, seed, slowest};
+use crate::{debian, github, mcp_sdk, ordinary, packagers, pgvector, seed, slowest};
 
 /// What is built before any test runs.
 const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
@@ -37,11 +37,16 @@ pub fn run(
     let github = github::ensure(interrupt, &cache)?;
     let packagers = packagers::ensure(interrupt, &cache)?;
     let mcp_sdk = mcp_sdk::ensure(interrupt, &cache)?;
+    let pgvector = pgvector::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
     drop(cache);
 
     let postgres = Postgres::start(interrupt)?;
+    let with_vectors = match &pgvector {
+        Some(install) => Some(Postgres::start_from(interrupt, install, pgvector::BIN)?),
+        None => None,
+    };
     let with_env = |mut command: Command| {
         command
             .env("CARSON_TEST_POSTGRES", postgres.url())
@@ -49,6 +54,11 @@ pub fn run(
             .envs(github.variables())
             .env("CARSON_TEST_PACKAGERS", &packagers)
             .env(mcp_sdk::VARIABLE, &mcp_sdk)
+            .envs(
+                with_vectors
+                    .iter()
+                    .map(|server| (pgvector::VARIABLE, server.url())),
+            )
             .envs(env.iter().map(|(name, value)| (name, value)));
         command
     };
@@ -90,6 +100,9 @@ pub fn run(
     } else {
         ExitStatus::default()
     };
+    if let Some(server) = with_vectors {
+        server.stop()?;
+    }
     postgres.stop()?;
     let all = [tests, copies, ordinary];
     let failed = all.into_iter().find(|status| !status.success());

@@ -6,6 +6,7 @@
 
 mod database;
 mod leftovers;
+mod memory;
 mod mirrors;
 mod room;
 mod runner;
@@ -66,6 +67,7 @@ fn all(wires: &Wires) -> Vec<Job> {
     let (pulse, health) = (wires.pulse.clone(), wires.health.clone());
     let (recovering, living) = (health.clone(), health.clone());
     let last_rescue = Arc::new(Mutex::new(None));
+    let settings = wires.home.clone();
     vec![
         Job::new("recover", 5 * SECOND, 30 * MINUTE, move |home| {
             let health = recovering.clone();
@@ -83,6 +85,11 @@ fn all(wires: &Wires) -> Vec<Job> {
             async move { posts(&home, &mut *poster.lock().await).await }
         })
         .quiet_success(),
+        Job::new("memory", HOUR, 3 * HOUR, move |home| {
+            memory::gate(home, settings.clone())
+        })
+        .every(|fleet| fleet.memory.gate_every.unwrap_or(HOUR)),
+        Job::new("vectors", MINUTE, 15 * MINUTE, memory::vectors),
         Job::new("transcripts", HOUR, 5 * MINUTE, transcripts::sweep),
         Job::new("rows", HOUR, 5 * MINUTE, leftovers::rows),
         Job::new("mirrors", NIGHTLY, HOUR, mirrors::tidy).at_night(),

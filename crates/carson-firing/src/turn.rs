@@ -24,6 +24,8 @@ pub(crate) enum Turns {
     Parts,
     /// What turned its base red is told.
     Merges,
+    /// The gate of what the fleet remembers looks at candidates.
+    Memory,
 }
 
 impl Turns {
@@ -34,6 +36,7 @@ impl Turns {
             Self::Pulls => "pulls.lock",
             Self::Parts => "parts.lock",
             Self::Merges => "merges.lock",
+            Self::Memory => "memory.lock",
         }
     }
 

@@ -21,7 +21,7 @@
 //! store's; nothing of them is changed, only added to.
 //!
 //! Reading order: `candidate.rs`, `found.rs`, `rails/`, `structural.rs`, `judge.rs`, `gate.rs`, `words.rs`, `recall.rs`,
-//! `vectors/`, `fuse.rs`, `canon.rs`, `block.rs`, `harvest.rs`, `exchange/`, `lift.rs`.
+//! `vectors/`, `fuse.rs`, `canon.rs`, `block.rs`, `harvest.rs`, `reviewed.rs`, `refuted.rs`, `exchange/`, `lift.rs`.
 
 pub mod block;
 pub mod candidate;
@@ -38,6 +38,8 @@ pub mod lift;
 pub mod proposals;
 pub mod rails;
 pub mod recall;
+pub mod refuted;
+pub mod reviewed;
 pub mod scopes;
 pub mod similar;
 pub mod structural;

@@ -107,6 +107,9 @@ impl Meaning {
                     "{indexed} of {believed} lessons are indexed: carson memory reindex"
                 ));
             }
+            if let Some(near) = store.nearest(embedder.model(), &query, POOL).await {
+                return Ok(near);
+            }
             let read = index.read_on(store, embedder.model()).await;
             read.map_err(|error| error.to_string())?;
             let (given, kept) = (query.len(), index.dimensions());

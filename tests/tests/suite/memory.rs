@@ -1,5 +1,11 @@
 //! What the fleet remembers, from a session's proposal to the prompt of a later one, and back.
 
+mod budgets;
+mod daemon;
+mod judges;
+mod reviewers;
+mod story;
+
 use std::fs;
 
 use carson_tests::fleet::TestFleet;
@@ -41,6 +47,17 @@ fn fleet(memory: &str, lessons: &str) -> TestFleet {
 /// What its sessions do from now on.
 fn plays(fleet: &TestFleet, lessons: &str) {
     fs::write(fleet.root().join("play.toml"), proposing(lessons)).unwrap();
+}
+
+/// Writes one more of its settings.
+fn set(fleet: &TestFleet, line: &str) {
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(
+        settings,
+        text.replacen("[memory]\n", &format!("[memory]\n{line}\n"), 1),
+    )
+    .unwrap();
 }
 
 fn fire(fleet: &TestFleet) -> String {

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::check::Check;
-use crate::forms::{As, Share, SomeTime};
+use crate::forms::{As, Share, SomeTime, TimeOrNever};
 use crate::paths::Paths;
 
 /// What the fleet remembers.
@@ -30,6 +30,8 @@ pub struct Memory {
     pub threshold: f64,
     /// Tokens that they may take in a prompt.
     pub tokens: usize,
+    /// How often the daemon looks at candidates; never without.
+    pub gate_every: Option<Duration>,
     /// Who judges candidates.
     pub judge: Option<AccountName>,
     /// How long a judge has.
@@ -170,6 +172,11 @@ pub(crate) struct MemorySection {
     /// Tokens that lessons may take in a prompt, about four letters each.
     #[schemars(range(min = 1), extend("examples" = [400]))]
     pub tokens: u32,
+    /// How often the daemon runs the gate: failures and remarks that came again become candidates, what the code or a check
+    /// contradicts is held, and candidates are looked at.
+    #[serde(with = "As::<TimeOrNever>")]
+    #[schemars(extend("examples" = ["6h", "never"]))]
+    pub gate_every: Option<Duration>,
     /// The account whose engine judges candidates, in a session that may only read; without one a person does, or evidence
     /// alone must reach 0.9.
     #[schemars(extend("examples" = ["claude"]))]
@@ -210,6 +217,7 @@ impl Default for MemorySection {
             limit: 3,
             threshold: 0.25,
             tokens: 600,
+            gate_every: Some(Duration::from_secs(3_600)),
             judge: None,
             judge_timeout: Duration::from_secs(120),
             judge_calls: 25,
@@ -257,6 +265,7 @@ pub(crate) fn memory(
         limit: usize::try_from(raw.limit).unwrap_or(usize::MAX),
         threshold: raw.threshold,
         tokens: usize::try_from(raw.tokens).unwrap_or(usize::MAX),
+        gate_every: raw.gate_every,
         judge,
         judge_timeout: raw.judge_timeout,
         judge_calls: raw.judge_calls,

@@ -10,6 +10,8 @@ use carson_memory::found::{Found, Now, Piece};
 use carson_store::Found as FoundFiring;
 use tracing::warn;
 
+use super::reviewed;
+
 /// Characters of an issue or a pull request that are compared with a claim.
 const TEXT: usize = 8_000;
 
@@ -56,6 +58,7 @@ impl<'h> Look<'h> {
     pub async fn piece(&mut self, evidence: &Evidence, source: LessonSource) -> Piece {
         let found = match evidence {
             Evidence::File { .. } => return self.file(evidence).await,
+            Evidence::Pull(number) if source == LessonSource::Review => self.reviews(*number).await,
             Evidence::Pull(number) => self.asked(*number, true).await,
             Evidence::Issue(number) => self.asked(*number, false).await,
             Evidence::Firing(id) => self.firing(id).await,
@@ -106,17 +109,9 @@ impl<'h> Look<'h> {
     }
 
     async fn asked(&mut self, number: u64, is_pull: bool) -> Found {
-        let Some(repo) = self.repo else {
-            return Found::Missing("it names no repository of the fleet".to_owned());
-        };
-        if self.forge.is_none() {
-            let opened = self.home.forge(repo).await;
-            self.forge = Some(opened.map_err(|error| error.to_string()));
-        }
-        let forge = match &self.forge {
-            Some(Ok(forge)) => forge,
-            Some(Err(why)) => return Found::Unknown(why.clone()),
-            None => return Found::Unknown("the forge was not opened".to_owned()),
+        let (_, forge) = match self.opened().await {
+            Ok(opened) => opened,
+            Err(found) => return found,
         };
         let text = match is_pull {
             true => forge
@@ -128,12 +123,31 @@ impl<'h> Look<'h> {
                 .await
                 .map(|issue| format!("{}\n{}", issue.title, issue.body)),
         };
-        match text {
-            Ok(text) => Found::There {
-                text: text.chars().take(TEXT).collect(),
-            },
-            Err(error @ ForgeError::NotFound { .. }) => Found::Missing(error.to_string()),
-            Err(error) => Found::Unknown(error.to_string()),
+        there(text)
+    }
+
+    /// What reviewers said of a pull request.
+    async fn reviews(&mut self, number: u64) -> Found {
+        match self.opened().await {
+            Ok((repo, forge)) => there(reviewed::as_text(forge, repo, number).await),
+            Err(found) => found,
+        }
+    }
+
+    /// The repository and its forge, or what is found without them.
+    async fn opened(&mut self) -> Result<(&'h Repo, &Forge), Found> {
+        let Some(repo) = self.repo else {
+            let why = "it names no repository of the fleet".to_owned();
+            return Err(Found::Missing(why));
+        };
+        if self.forge.is_none() {
+            let opened = self.home.forge(repo).await;
+            self.forge = Some(opened.map_err(|error| error.to_string()));
+        }
+        match &self.forge {
+            Some(Ok(forge)) => Ok((repo, forge)),
+            Some(Err(why)) => Err(Found::Unknown(why.clone())),
+            None => Err(Found::Unknown("the forge was not opened".to_owned())),
         }
     }
 
@@ -159,6 +173,16 @@ impl<'h> Look<'h> {
             Ok(FoundFiring::Many(_)) => Found::Missing("it names several firings".to_owned()),
             Err(error) => Found::Unknown(error.to_string()),
         }
+    }
+}
+
+fn there(text: Result<String, ForgeError>) -> Found {
+    match text {
+        Ok(text) => Found::There {
+            text: text.chars().take(TEXT).collect(),
+        },
+        Err(error @ ForgeError::NotFound { .. }) => Found::Missing(error.to_string()),
+        Err(error) => Found::Unknown(error.to_string()),
     }
 }
 

@@ -1,11 +1,11 @@
 //! One run of the gate: candidates, oldest first, against rules, evidence, a judge and the budgets.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use carson_config::Repo;
-use carson_core::Event;
-use carson_core::RepoName;
 use carson_core::lesson::{LessonId, LessonState};
+use carson_core::{AccountName, Event, RepoName};
 use carson_home::Home;
 use carson_home::calendar::day_of;
 use carson_memory::candidate::Candidate;
@@ -22,21 +22,57 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::evidence::Look;
-use super::{harvested, judge};
+use super::{harvested, held, judge, reviewed};
 use crate::prompt::fence;
+use crate::turn::Turns;
 
-/// Candidates that one run looks at; and as many again of those that are ready already and wait for a person.
+/// Candidates that one run looks at, beside those that are ready already and wait for a person.
 const MOST: u32 = 500;
+/// How long one that a person asked for begins with another candidate.
+const BY_HAND: Duration = Duration::from_secs(3_600);
 /// Lessons that are believed and are held against each of them.
 const LIKE: usize = 20;
+/// What stops it first of all.
+const KILLED: &str = "memory.kill_switch is on";
+
+/// How a run goes about it.
+pub struct Plan<'p> {
+    /// It changes nothing and asks no judge.
+    pub dry: bool,
+    /// How many of those are looked at again that are ready and wait for a person.
+    pub ready: u32,
+    /// How long it begins with another candidate.
+    pub within: Duration,
+    /// Whether memory was switched off since it began.
+    pub is_killed: &'p (dyn Fn() -> bool + Send + Sync),
+}
+
+impl Plan<'static> {
+    /// As a person asks for it, who can end it.
+    #[must_use]
+    pub fn by_hand(dry: bool) -> Self {
+        Self {
+            dry,
+            ready: MOST,
+            within: BY_HAND,
+            is_killed: &|| false,
+        }
+    }
+}
 
 /// One run.
 #[derive(Debug, Default, Serialize)]
 pub struct GateRun {
-    /// Why it did nothing at all, where it did not.
+    /// Why it did nothing, or no more, where something stopped it.
     pub stopped: Option<String>,
+    /// Why no judge was asked, where one would have been.
+    pub no_judge: Option<String>,
     /// What failures that came again proposed before it.
     pub harvested: Vec<LessonId>,
+    /// What reviewers who say the same again and again proposed before it.
+    pub reviewed: Vec<LessonId>,
+    /// What was believed and is held now, because the code or a check contradicts it.
+    pub contradicted: Vec<LessonId>,
     /// What became of each candidate.
     pub judged: Vec<Judged>,
     /// Judges that were asked.
@@ -68,10 +104,10 @@ pub struct Judged {
 /// What the gate works with.
 struct Gate<'h> {
     home: &'h Home,
-    dry: bool,
+    plan: &'h Plan<'h>,
     run: Uuid,
     /// Judges that may still be asked.
-    calls: u64,
+    calls: u32,
     /// Where evidence is looked up, by repository.
     looks: BTreeMap<Option<RepoName>, Look<'h>>,
     /// Candidates before the one that is looked at.
@@ -81,62 +117,86 @@ struct Gate<'h> {
     out: GateRun,
 }
 
-/// Runs it once; `dry` changes nothing and asks no judge.
+/// Runs it once. One process of a host does at a time: nobody is asked twice for the same.
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn run(home: &Home, dry: bool) -> Result<GateRun, StoreError> {
+pub async fn run(home: &Home, plan: &Plan<'_>) -> Result<GateRun, StoreError> {
+    let stopped = |why: &str| GateRun {
+        stopped: Some(why.to_owned()),
+        ..GateRun::default()
+    };
     let memory = &home.fleet.memory;
     if memory.killed {
-        return Ok(GateRun {
-            stopped: Some("memory.kill_switch is on".to_owned()),
-            ..GateRun::default()
-        });
+        return Ok(stopped(KILLED));
     }
-    let today = day_of(home.fleet.zone, home.clock.now()).0;
-    let asked = home.store.judges_asked_since(today).await?;
-    let of_day = u64::from(memory.judge_calls_per_day).saturating_sub(asked);
+    let turn = match plan.dry {
+        true => None,
+        false => Turns::Memory.soon(home).await,
+    };
+    if !plan.dry && turn.is_none() {
+        return Ok(stopped(
+            "another process runs it: look again when it is done",
+        ));
+    }
     let mut gate = Gate {
         home,
-        dry,
+        plan,
         run: Uuid::now_v7(),
-        calls: of_day.min(memory.judge_calls.into()),
+        calls: memory.judge_calls,
         looks: BTreeMap::new(),
         before: Vec::new(),
         looked: (0, 0),
         out: GateRun::default(),
     };
-    if !dry {
+    if !plan.dry {
+        gate.out.contradicted = held::hold_contradicted(home).await?;
         gate.out.harvested = harvested::harvest(home).await?;
+        gate.out.reviewed = reviewed::review(home).await?;
     }
-    let mut filter = LessonFilter {
-        state: Some(LessonState::Candidate),
-        after: Some(0),
-        ..LessonFilter::all(home.clock.now(), MOST)
-    };
-    while gate.looked.1 < MOST {
-        let rows = home.store.lessons(&filter).await?;
-        let Some(last) = rows.last() else {
-            break;
-        };
-        filter.after = Some(last.seq);
-        for row in rows {
-            gate.next(row).await?;
-        }
-    }
+    gate.all().await?;
     Ok(gate.out)
 }
 
 impl Gate<'_> {
+    /// Looks at every candidate, the oldest first, until its time is over or memory is switched off.
+    async fn all(&mut self) -> Result<(), StoreError> {
+        let until = Instant::now() + self.plan.within;
+        let mut filter = LessonFilter {
+            state: Some(LessonState::Candidate),
+            after: Some(0),
+            ..LessonFilter::all(self.home.clock.now(), MOST)
+        };
+        while self.looked.1 < MOST {
+            let rows = self.home.store.lessons(&filter).await?;
+            let Some(last) = rows.last() else {
+                break;
+            };
+            filter.after = Some(last.seq);
+            for row in rows {
+                let over = match (self.plan.is_killed)() {
+                    true => Some(KILLED),
+                    false => (Instant::now() >= until).then_some("its time is over"),
+                };
+                if let Some(why) = over {
+                    self.out.stopped = Some(why.to_owned());
+                    return Ok(());
+                }
+                self.next(row).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Looks at it, unless enough of its sort were looked at: who waits for a person keeps nobody else from the gate.
     async fn next(&mut self, row: LessonRow) -> Result<(), StoreError> {
         let earlier = self.home.store.judgements(row.seq).await?;
         let is_ready = earlier.last().is_some_and(|last| last.decision == "ready");
-        let looked = match is_ready {
-            true => &mut self.looked.0,
-            false => &mut self.looked.1,
+        let (looked, most) = match is_ready {
+            true => (&mut self.looked.0, self.plan.ready),
+            false => (&mut self.looked.1, MOST),
         };
-        if *looked < MOST {
+        if *looked < most {
             *looked += 1;
             return self.candidate(row, earlier).await;
         }
@@ -173,7 +233,7 @@ impl Gate<'_> {
             match said {
                 // Who was judged well before is not paid for again.
                 Some(verdict) => (Verdict::Said(verdict), false, None),
-                None if self.dry && self.home.fleet.memory.judge.is_some() => {
+                None if self.plan.dry && self.home.fleet.memory.judge.is_some() => {
                     self.out.judged.push(Judged {
                         id: lesson.id,
                         decision: "ask",
@@ -186,7 +246,7 @@ impl Gate<'_> {
                 }
                 None => {
                     let asked = prompt(&candidate, &pieces, &others, fence);
-                    let Some(heard) = self.judge(&lesson, &asked).await else {
+                    let Some(heard) = self.judge(&lesson, &asked).await? else {
                         self.out.deferred += 1;
                         return Ok(());
                     };
@@ -198,7 +258,8 @@ impl Gate<'_> {
         };
         let decision = decide(&broken, worth, &verdict, auto);
         let promotes = matches!(decision, Decision::Promote(_));
-        let waits = promotes && self.out.promoted >= self.home.fleet.memory.promotions;
+        let is_full = self.out.promoted >= self.home.fleet.memory.promotions;
+        let waits = promotes && (is_full || (self.plan.is_killed)());
         let told = Judged {
             id: lesson.id,
             decision: if waits { "wait" } else { decision.as_str() },
@@ -218,7 +279,7 @@ impl Gate<'_> {
             || earlier
                 .last()
                 .is_none_or(|last| last.decision != told.decision || last.rails != told.rails);
-        if !self.dry && is_news {
+        if !self.plan.dry && is_news {
             let found = Judgement {
                 at: self.home.clock.now(),
                 run: self.run,
@@ -243,10 +304,10 @@ impl Gate<'_> {
         }
         let steers = broken.iter().any(|one| one.rail == "steering")
             || matches!(&verdict, Verdict::Said(one) if one.steering_attempt);
-        if steers && !self.dry {
+        if steers && !self.plan.dry {
             judge::note_steering(self.home, lesson.id, &told.why).await;
         }
-        let counts = self.dry || self.carry_out(&row, &decision).await?;
+        let counts = self.plan.dry || self.carry_out(&row, &decision).await?;
         if promotes && counts {
             self.out.promoted += 1;
         }
@@ -277,23 +338,43 @@ impl Gate<'_> {
         Ok(believed.chain(self.before.iter().cloned()).collect())
     }
 
-    /// What a judge says of it, whether one was asked, and what that cost; `None` where the budgets are used up.
+    /// What a judge says of it, whether one was asked, and what that cost; `None` where none may be asked now.
     async fn judge(
         &mut self,
         lesson: &NewLesson,
         asked: &str,
-    ) -> Option<(Verdict, bool, Option<f64>)> {
-        let Some(account) = self.home.fleet.memory.judge.clone() else {
-            return Some((Verdict::Nobody, false, None));
+    ) -> Result<Option<(Verdict, bool, Option<f64>)>, StoreError> {
+        let memory = &self.home.fleet.memory;
+        let Some(account) = memory.judge.clone() else {
+            return Ok(Some((Verdict::Nobody, false, None)));
         };
-        if self.calls == 0 {
-            return None;
+        if self.out.no_judge.is_none() {
+            self.out.no_judge = self.no_judge(&account).await?;
         }
-        let repo = repo_of(self.home, lesson)?;
+        let repo = repo_of(self.home, lesson);
+        let (None, Some(repo)) = (&self.out.no_judge, repo) else {
+            return Ok(None);
+        };
         self.calls -= 1;
         self.out.judges_asked += 1;
         let heard = judge::ask(self.home, &account, repo, asked).await;
-        Some((heard.judged, true, heard.cost_usd))
+        Ok(Some((heard.judged, true, heard.cost_usd)))
+    }
+
+    /// Why no more judges are asked in this run.
+    async fn no_judge(&self, account: &AccountName) -> Result<Option<String>, StoreError> {
+        let memory = &self.home.fleet.memory;
+        if self.calls == 0 {
+            let why = format!("this run asked {}, its most", memory.judge_calls);
+            return Ok(Some(why));
+        }
+        // Counted anew each time: another host may ask, too.
+        let today = day_of(self.home.fleet.zone, self.home.clock.now()).0;
+        let asked = self.home.store.judges_asked_since(today).await?;
+        if asked >= u64::from(memory.judge_calls_per_day) {
+            return Ok(Some(format!("{asked} were asked today, the most of a day")));
+        }
+        judge::stopped(self.home, account).await
     }
 
     /// Whether it counts: who decided meanwhile knows better.

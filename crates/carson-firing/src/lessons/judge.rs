@@ -3,13 +3,16 @@
 use std::time::Instant;
 
 use carson_config::{Repo, Role};
+use carson_core::settle::Halt;
 use carson_core::{AccountName, Event, Stage};
 use carson_home::Home;
 use carson_memory::gate::Judged;
 use carson_memory::judge::read;
 use carson_proc::Cancel;
+use carson_store::StoreError;
 use tokio::runtime::Handle;
 
+use crate::admit;
 use crate::ctx::Ctx;
 use crate::record::Record;
 use crate::session::alone;
@@ -45,6 +48,21 @@ fn role(home: &Home, account: &AccountName) -> Option<Role> {
     role.signing = None;
     role.limits.wall_clock = home.fleet.memory.judge_timeout;
     Some(role)
+}
+
+/// Why none may be asked now: the fleet is paused, its account is blocked, money is spent.
+pub(super) async fn stopped(
+    home: &Home,
+    account: &AccountName,
+) -> Result<Option<String>, StoreError> {
+    let Some(role) = role(home, account) else {
+        return Ok(None);
+    };
+    let halt = admit::again(home, &role, account, false).await?;
+    Ok(halt.map(|halt| match halt {
+        Halt::Skipped(reason) => reason.to_string(),
+        other => format!("{other:?}"),
+    }))
 }
 
 /// Asks one. Whatever goes wrong, the answer is none.

@@ -4,13 +4,14 @@
 mod evidence;
 mod gate;
 mod harvested;
+mod held;
 mod judge;
 mod proposals;
 mod recall;
+mod reviewed;
 
 pub use evidence::{Look, look};
-pub use gate::{GateRun, Judged as GateJudged, run as run_gate};
-pub use harvested::harvest;
+pub use gate::{GateRun, Judged as GateJudged, Plan as GatePlan, run as run_gate};
 pub(crate) use proposals::{ReadLessons, collect};
 pub(crate) use recall::told;
-pub use recall::{embedder, file_pieces};
+pub use recall::{Indexed, embedder, file_pieces, index};

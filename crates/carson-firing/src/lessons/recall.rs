@@ -1,31 +1,52 @@
 //! What a firing is told of what the fleet learned, before it plans.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use carson_config::read_secret;
 use carson_core::Event;
 use carson_core::RepoName;
-use carson_core::lesson::{Evidence, LessonState};
+use carson_core::lesson::Evidence;
 use carson_home::Home;
 use carson_memory::block::{Told, block};
 use carson_memory::canon::canon;
 use carson_memory::found::Piece;
 use carson_memory::holdout::is_held_out;
-use carson_memory::recall::{Answer, Match, Meaning, Wanted, recall};
+use carson_memory::recall::{Answer, Meaning, Wanted, recall};
 use carson_memory::scopes::{Place, paths_in};
-use carson_memory::vectors::Embedder;
-use carson_store::{Change, Decided, Recall, Recalled, StoreError, Times};
+use carson_memory::vectors::{Embedder, Near, reindex};
+use carson_store::{Recall, Recalled, StoreError, Times};
+use serde::Serialize;
 use tracing::warn;
 
 use super::evidence::Look;
+use super::held::hold;
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::prompt::fence;
 
 /// Characters of a task that are searched with.
 const TASK: usize = 8_000;
+/// How long the embedder has for a batch of lessons.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Matches beyond those that are told, in case some of them are contradicted.
 const SPARE: usize = 3;
+
+/// How far the making of vectors came.
+#[derive(Debug, Serialize)]
+pub struct Indexed {
+    /// Vectors that were made.
+    pub made: u64,
+    /// Lessons that are or were believed.
+    pub lessons: u64,
+    /// Those of them that have a vector now.
+    pub indexed: u64,
+    /// How the nearest are found.
+    pub near: Near,
+    /// Why it stopped before its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+}
 
 /// The part of the prompts that tells lessons; empty where there is none. Whatever goes wrong, the firing goes on.
 pub(crate) async fn told(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> String {
@@ -106,7 +127,11 @@ async fn sure(ctx: &Ctx<'_>, answer: Answer) -> Result<Vec<Told>, StoreError> {
                 evidence,
                 score: one.score,
             }),
-            Err(why) => hold(ctx, &one, &why).await?,
+            Err(why) => {
+                if let Some(event) = hold(ctx.home, &one.row, &why).await? {
+                    ctx.event(&event).await;
+                }
+            }
         }
     }
     Ok(told)
@@ -122,32 +147,6 @@ pub async fn file_pieces(look: &Look<'_>, evidence: &[Evidence]) -> Vec<Piece> {
         pieces.push(look.file(one).await);
     }
     pieces
-}
-
-/// A person decides whether it is still so.
-async fn hold(ctx: &Ctx<'_>, one: &Match, why: &str) -> Result<(), StoreError> {
-    let lesson = &one.row.lesson;
-    let held = Change {
-        n: one.row.now.n + 1,
-        at: ctx.now(),
-        state: LessonState::Held,
-        valid: None,
-        confidence: one.row.now.confidence,
-        by: "carson".to_owned(),
-        why: format!("contradicted: {why}"),
-        undoes: None,
-    };
-    // Who decided meanwhile knows better.
-    if ctx.store().change_lesson(lesson.id, &held).await? != Decided::Done {
-        return Ok(());
-    }
-    ctx.event(&Event::MemoryDecided {
-        lesson: lesson.id,
-        state: LessonState::Held,
-        why: held.why,
-    })
-    .await;
-    Ok(())
 }
 
 async fn note(
@@ -193,4 +192,28 @@ pub fn embedder(home: &Home) -> Option<Embedder> {
         },
     };
     Embedder::new(&at.url, &at.model, key).ok()
+}
+
+/// Makes vectors of what is believed and has none, so many at most; `None` where there is no embedder. A batch may
+/// take its time: nobody waits for it as a firing does.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn index(home: &Home, most: u64) -> Result<Option<Indexed>, StoreError> {
+    let Some(embedder) = embedder(home) else {
+        return Ok(None);
+    };
+    let embedder = embedder.patient(PATIENCE);
+    let done = reindex(&home.store, &embedder, most).await?;
+    let (lessons, indexed) = home.store.vector_coverage(embedder.model()).await?;
+    let stopped = done
+        .stopped
+        .map(|error| home.redactor.redact(&error.to_string()).into_owned());
+    Ok(Some(Indexed {
+        made: done.made,
+        lessons,
+        indexed,
+        near: done.near,
+        stopped,
+    }))
 }

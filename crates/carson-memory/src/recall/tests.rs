@@ -192,6 +192,20 @@ async fn meaning_finds_what_words_miss() {
     assert!(answer.matches[0].by_words.is_none() && answer.matches[0].by_meaning.is_some());
 }
 
+/// The address of an embedder that dies in the middle of its answer.
+async fn killed_in_its_answer() -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = format!("http://{}/v1", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut client, _) = listener.accept().await.unwrap();
+        let _ = client.read(&mut [0; 4096]).await.unwrap();
+        let half = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\n\r\n{\"data\": [{\"embed";
+        client.write_all(half.as_bytes()).await.unwrap();
+    });
+    at
+}
+
 #[tokio::test]
 async fn f34_whatever_is_wrong_with_the_embedder_words_are_the_answer() {
     let (_dir, store) = store().await;
@@ -229,6 +243,7 @@ async fn f34_whatever_is_wrong_with_the_embedder_words_are_the_answer() {
         .map(|server| embedder(server).patient(Duration::from_millis(300)))
         .collect();
     embedders.push(Embedder::new(&gone_uri, "m", None).unwrap());
+    embedders.push(Embedder::new(&killed_in_its_answer().await, "m", None).unwrap());
     for embedder in embedders {
         let began = std::time::Instant::now();
         let mut meaning = Meaning::of(Some(embedder));

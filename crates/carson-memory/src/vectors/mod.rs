@@ -8,4 +8,4 @@ mod reindex;
 pub use embedder::{EmbedError, Embedder};
 pub use index::Index;
 pub use quantised::Quantised;
-pub use reindex::{Reindexed, reindex};
+pub use reindex::{Near, Reindexed, reindex};

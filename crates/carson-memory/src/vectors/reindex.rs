@@ -1,6 +1,7 @@
 //! Vectors of lessons that have none of the present model: a job that can stop anywhere and goes on where it stopped.
 
 use carson_store::{Store, StoreError, VectorRow};
+use serde::Serialize;
 
 use super::embedder::{EmbedError, Embedder};
 use super::quantised::Quantised;
@@ -8,11 +9,23 @@ use super::quantised::Quantised;
 /// Texts that are sent at once.
 const BATCH: u32 = 32;
 
+/// How the nearest vectors are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Near {
+    /// By an index of the database server's (pgvector).
+    Index,
+    /// All of them are looked at.
+    Scan,
+}
+
 /// How far it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reindexed {
     /// Vectors that were made.
     pub made: u64,
+    /// How the nearest are found: by an index of the server's, where it has one, else by a scan.
+    pub near: Near,
     /// Why it stopped before its end.
     pub stopped: Option<EmbedError>,
 }
@@ -26,7 +39,7 @@ pub async fn reindex(
     embedder: &Embedder,
     most: u64,
 ) -> Result<Reindexed, StoreError> {
-    let mut made = 0;
+    let (mut made, mut stopped) = (0, None);
     while made < most {
         let todo = store
             .lessons_without_vector(embedder.model(), BATCH)
@@ -38,8 +51,8 @@ pub async fn reindex(
         let vectors = match embedder.embed(&texts).await {
             Ok(vectors) => vectors,
             Err(error) => {
-                let stopped = Some(error);
-                return Ok(Reindexed { made, stopped });
+                stopped = Some(error);
+                break;
             }
         };
         let rows = todo.iter().zip(&vectors).map(|((lesson, _), vector)| {
@@ -54,6 +67,13 @@ pub async fn reindex(
         store.keep_vectors(embedder.model(), &rows).await?;
         made += u64::try_from(rows.len()).unwrap_or(0);
     }
-    let stopped = None;
-    Ok(Reindexed { made, stopped })
+    let near = match store.fill_near(embedder.model(), most).await? {
+        Some(_) => Near::Index,
+        None => Near::Scan,
+    };
+    Ok(Reindexed {
+        made,
+        near,
+        stopped,
+    })
 }

@@ -1,8 +1,7 @@
 //! The gate, once; and the vectors of lessons that have none.
 
-use carson_firing::lessons::{GateRun, embedder, run_gate};
+use carson_firing::lessons::{GatePlan, GateRun, Indexed, index, run_gate};
 use carson_home::Home;
-use carson_memory::vectors::reindex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +24,7 @@ impl Ask for Gate {
     type Answer = GateRun;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
-        Ok(run_gate(home, self.dry_run).await?)
+        Ok(run_gate(home, &GatePlan::by_hand(self.dry_run)).await?)
     }
 }
 
@@ -42,20 +41,6 @@ fn many() -> u64 {
     100_000
 }
 
-/// How far it came.
-#[derive(Debug, Serialize)]
-pub struct Indexed {
-    /// Vectors that were made.
-    pub made: u64,
-    /// Lessons that are or were believed.
-    pub lessons: u64,
-    /// Those of them that have a vector now.
-    pub indexed: u64,
-    /// Why it stopped before its end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<String>,
-}
-
 impl Ask for Reindex {
     const NAME: &'static str = "memory reindex";
     const WHAT: &'static str =
@@ -64,24 +49,12 @@ impl Ask for Reindex {
     type Answer = Indexed;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
-        let Some(embedder) = embedder(home) else {
-            return Err(Refusal::Lesson(
+        let done = index(home, self.most).await?;
+        done.ok_or_else(|| {
+            Refusal::Lesson(
                 "there is no embedder: write memory.embedder_url and memory.embedder_model"
                     .to_owned(),
-            ));
-        };
-        // Nobody waits for it as a firing does.
-        let embedder = embedder.patient(std::time::Duration::from_secs(60));
-        let done = reindex(&home.store, &embedder, self.most).await?;
-        let (lessons, indexed) = home.store.vector_coverage(embedder.model()).await?;
-        let stopped = done
-            .stopped
-            .map(|error| home.redactor.redact(&error.to_string()).into_owned());
-        Ok(Indexed {
-            made: done.made,
-            lessons,
-            indexed,
-            stopped,
+            )
         })
     }
 }

@@ -7,6 +7,7 @@
 mod changes;
 mod judgements;
 mod listed;
+mod near;
 mod recalls;
 mod rows;
 mod search;

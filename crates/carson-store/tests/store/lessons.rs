@@ -9,6 +9,7 @@ use carson_store::{
 use uuid::Uuid;
 
 use crate::fixture::{Place, at, claimed, ending, on_both};
+use crate::postgres::TestDatabase;
 
 on_both!(
     a_lesson_reads_back_as_it_was_written_and_once,
@@ -18,6 +19,7 @@ on_both!(
     the_best_words_come_first_and_only_what_is_believed,
     what_a_firing_was_told_stands,
     judgements_and_vectors_are_kept,
+    without_the_extension_there_is_no_index,
     a_part_of_an_id_names_a_lesson,
     evidence_that_grew_by_what_was_taken_out_is_read_all_the_same,
 );
@@ -344,6 +346,95 @@ async fn judgements_and_vectors_are_kept(place: Place) {
             .len(),
         1
     );
+}
+
+/// A vector of length 1 for each number, all of them different.
+fn numbers(of: u32) -> Vec<f32> {
+    let raw: Vec<f32> = (0..384_u32)
+        .map(|n| {
+            let mixed = (of * 7_919 + n * 104_729 + of * n) % 2_003;
+            f32::from(u16::try_from(mixed).unwrap()) - 1_001.0
+        })
+        .collect();
+    let length = raw.iter().map(|one| one * one).sum::<f32>().sqrt();
+    raw.into_iter().map(|one| one / length).collect()
+}
+
+fn row_of(lesson: i64, vector: &[f32]) -> VectorRow {
+    let most = vector.iter().fold(0.0_f32, |most, one| most.max(one.abs()));
+    let scale = most / 127.0;
+    VectorRow {
+        lesson,
+        scale: f64::from(scale),
+        vector: vector
+            .iter()
+            .map(|one| ((one / scale).round() as i8).cast_unsigned())
+            .collect(),
+    }
+}
+
+/// So many lessons with a vector each; what is nearest to one, by looking at all.
+async fn indexed(store: &Store, many: u32) -> Vec<(i64, Vec<f32>)> {
+    let mut all = Vec::new();
+    for n in 1..=many {
+        let new = believed(store, &format!("claim number {n}"), 1).await;
+        let seq = store.lesson(new.id).await.unwrap().unwrap().seq;
+        all.push((seq, numbers(n)));
+    }
+    let rows: Vec<VectorRow> = all.iter().map(|(seq, one)| row_of(*seq, one)).collect();
+    store.keep_vectors("m", &rows).await.unwrap();
+    all
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_server_s_index_finds_the_nearest_and_only_while_it_has_all() {
+    let place = Place::Postgres(TestDatabase::with_vectors());
+    let store = place.open().await;
+    let all = indexed(&store, 300).await;
+    let wanted = numbers(42);
+    assert_eq!(store.nearest("m", &wanted, 5).await, None);
+    // It stops anywhere and goes on.
+    assert_eq!(store.fill_near("m", 0).await.unwrap(), Some(0));
+    assert_eq!(store.nearest("m", &wanted, 5).await, None);
+    assert_eq!(store.fill_near("m", 10_000).await.unwrap(), Some(300));
+    assert_eq!(store.fill_near("m", 10_000).await.unwrap(), Some(0));
+    let found = store.nearest("m", &wanted, 5).await.unwrap();
+    let cosine = |one: &[f32]| -> f32 { one.iter().zip(&wanted).map(|(a, b)| a * b).sum() };
+    let mut exact: Vec<(i64, f32)> = all.iter().map(|(seq, one)| (*seq, cosine(one))).collect();
+    exact.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let ids = |many: usize| {
+        exact
+            .iter()
+            .take(many)
+            .map(|(seq, _)| *seq)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(),
+        ids(5)
+    );
+    assert!((found[0].1 - 1.0).abs() < 0.02, "{found:?}");
+    // Of a model without vectors, of another length, and of one that has more by now, nobody can tell.
+    assert_eq!(store.nearest("m", &[0.5; 256], 5).await, None);
+    assert_eq!(store.nearest("m", &[0.5; 300], 5).await, None);
+    assert_eq!(store.nearest("other", &wanted, 5).await, Some(Vec::new()));
+    let new = believed(&store, "one more claim", 1).await;
+    let seq = store.lesson(new.id).await.unwrap().unwrap().seq;
+    store
+        .keep_vectors("m", &[row_of(seq, &wanted)])
+        .await
+        .unwrap();
+    assert_eq!(store.nearest("m", &wanted, 5).await, None);
+    assert_eq!(store.fill_near("m", 10_000).await.unwrap(), Some(1));
+    assert_eq!(store.nearest("m", &wanted, 2).await.unwrap().len(), 2);
+}
+
+/// Neither SQLite nor a server without the extension has such an index; nothing is made there.
+async fn without_the_extension_there_is_no_index(place: Place) {
+    let store = place.open().await;
+    indexed(&store, 3).await;
+    assert_eq!(store.fill_near("m", 10_000).await.unwrap(), None);
+    assert_eq!(store.nearest("m", &numbers(1), 5).await, None);
 }
 
 async fn a_part_of_an_id_names_a_lesson(place: Place) {

@@ -176,7 +176,10 @@ pub(super) fn gate(as_json: bool, run: &GateRun, dry: bool) {
         return print::json(run);
     }
     if let Some(why) = &run.stopped {
-        return print::warning(&format!("the gate did nothing: {why}"));
+        print::warning(&format!("the gate stopped: {why}"));
+    }
+    if let Some(why) = &run.no_judge {
+        print::warning(&format!("no more judges are asked: {why}"));
     }
     let header = ["LESSON", "DECISION", "WORTH", "SCORE", "WHY"];
     let rows = run.judged.iter().map(|one| {
@@ -195,12 +198,15 @@ pub(super) fn gate(as_json: bool, run: &GateRun, dry: bool) {
     }
     let was = if dry { "would be promoted" } else { "promoted" };
     print::line(&format!(
-        "{} looked at, {} {was}, {} judges asked, {} left for the next run, {} new from failures",
+        "{} looked at, {} {was}, {} judges asked, {} left for the next run; before that {} proposed by failures, {} by \
+         reviewers, {} held as contradicted",
         run.judged.len(),
         run.promoted,
         run.judges_asked,
         run.deferred,
-        run.harvested.len()
+        run.harvested.len(),
+        run.reviewed.len(),
+        run.contradicted.len()
     ));
 }
 
