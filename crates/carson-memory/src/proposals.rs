@@ -70,7 +70,7 @@ impl Proposed {
         for (at, entry) in entries.into_iter().enumerate() {
             match serde_json::from_value::<Proposal>(entry) {
                 Ok(_) if at >= MOST => {
-                    read.drop(format!("a firing proposes {MOST} lessons at most"))
+                    read.drop(format!("a firing proposes {MOST} lessons at most"));
                 }
                 Ok(proposal) => read.proposals.push(proposal),
                 Err(error) => read.drop(error.to_string()),

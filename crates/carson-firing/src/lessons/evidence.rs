@@ -193,6 +193,18 @@ fn piece(evidence: &Evidence, found: Found) -> Piece {
     }
 }
 
+/// What became of the files among these.
+pub async fn file_pieces(look: &Look<'_>, evidence: &[Evidence]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for one in evidence
+        .iter()
+        .filter(|one| matches!(one, Evidence::File { .. }))
+    {
+        pieces.push(look.file(one).await);
+    }
+    pieces
+}
+
 /// What is found where all of these point.
 pub async fn look(
     home: &Home,

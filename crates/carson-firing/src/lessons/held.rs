@@ -10,9 +10,8 @@ use carson_memory::refuted::{Ended, refuted};
 use carson_store::{Change, Decided, Found, LessonFilter, LessonRow, StoreError};
 use chrono::TimeDelta;
 
-use super::evidence::Look;
+use super::evidence::{Look, file_pieces};
 use super::harvested::{ROWS, failure};
-use super::recall::file_pieces;
 
 /// Lessons that one look reads at a time, and as many times at most.
 const PAGE: u32 = 500;

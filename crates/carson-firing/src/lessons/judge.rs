@@ -9,7 +9,7 @@ use carson_home::Home;
 use carson_memory::gate::Judged;
 use carson_memory::judge::read;
 use carson_proc::Cancel;
-use carson_store::StoreError;
+use carson_store::{PauseScope, StoreError};
 use tokio::runtime::Handle;
 
 use crate::admit;
@@ -55,6 +55,12 @@ pub(super) async fn stopped(
     home: &Home,
     account: &AccountName,
 ) -> Result<Option<String>, StoreError> {
+    let now = home.clock.now();
+    for pause in home.store.pauses().await? {
+        if pause.scope == PauseScope::Fleet && pause.until.is_none_or(|until| until > now) {
+            return Ok(Some(format!("the fleet is paused: {}", pause.reason)));
+        }
+    }
     let Some(role) = role(home, account) else {
         return Ok(None);
     };

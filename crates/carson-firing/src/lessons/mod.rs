@@ -10,8 +10,8 @@ mod proposals;
 mod recall;
 mod reviewed;
 
-pub use evidence::{Look, look};
+pub use evidence::{Look, file_pieces, look};
 pub use gate::{GateRun, Judged as GateJudged, Plan as GatePlan, run as run_gate};
 pub(crate) use proposals::{ReadLessons, collect};
 pub(crate) use recall::told;
-pub use recall::{Indexed, embedder, file_pieces, index};
+pub use recall::{Indexed, embedder, index};

@@ -6,11 +6,9 @@ use std::time::Duration;
 use carson_config::read_secret;
 use carson_core::Event;
 use carson_core::RepoName;
-use carson_core::lesson::Evidence;
 use carson_home::Home;
 use carson_memory::block::{Told, block};
 use carson_memory::canon::canon;
-use carson_memory::found::Piece;
 use carson_memory::holdout::is_held_out;
 use carson_memory::recall::{Answer, Meaning, Wanted, recall};
 use carson_memory::scopes::{Place, paths_in};
@@ -19,7 +17,7 @@ use carson_store::{Recall, Recalled, StoreError, Times};
 use serde::Serialize;
 use tracing::warn;
 
-use super::evidence::Look;
+use super::evidence::{Look, file_pieces};
 use super::held::hold;
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -135,18 +133,6 @@ async fn sure(ctx: &Ctx<'_>, answer: Answer) -> Result<Vec<Told>, StoreError> {
         }
     }
     Ok(told)
-}
-
-/// What became of the files among these.
-pub async fn file_pieces(look: &Look<'_>, evidence: &[Evidence]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    for one in evidence
-        .iter()
-        .filter(|one| matches!(one, Evidence::File { .. }))
-    {
-        pieces.push(look.file(one).await);
-    }
-    pieces
 }
 
 async fn note(

@@ -83,7 +83,8 @@ fn records(text: &str) -> Result<Vec<Value>, AlfredError> {
 
 fn lines(text: &str) -> Option<Vec<Value>> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
-    lines.map(|line| serde_json::from_str(line).ok()).collect()
+    let records: Option<Vec<Value>> = lines.map(|line| serde_json::from_str(line).ok()).collect();
+    records.filter(|records| !records.is_empty())
 }
 
 fn lesson(

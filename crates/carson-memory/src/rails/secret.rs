@@ -4,9 +4,10 @@ use super::rail::{Breach, Known, texts};
 
 pub(super) fn breach(known: &Known<'_>) -> Option<Breach> {
     texts(known).find_map(|text| {
+        // Without what nobody sees; but a key stands in lines of its own.
         let seen: String = text
             .chars()
-            .filter(|c| !carson_core::untrusted::is_hidden(*c))
+            .filter(|c| *c == '\n' || !carson_core::untrusted::is_hidden(*c))
             .collect();
         if known.redactor.redact(&seen) != seen || text.contains("[redacted:") {
             return Some(Breach::Rejects("it has a secret".to_owned()));

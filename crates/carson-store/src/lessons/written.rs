@@ -39,7 +39,7 @@ impl Store {
             .bind(new.kind.as_str())
             .bind(new.severity.as_str())
             .bind(new.scope.to_string())
-            .bind(new.repo.as_ref().map(|repo| repo.as_str()))
+            .bind(new.repo.as_ref().map(carson_core::RepoName::as_str))
             .bind(new.confidence)
             .bind(new.valid.from)
             .bind(new.valid.to)

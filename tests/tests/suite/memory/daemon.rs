@@ -28,7 +28,7 @@ fn checked(fleet: &TestFleet) {
         "stages = [\"execute\"]",
         "stages = [\"execute\", \"verify\"]",
     );
-    fs::write(file, format!("{text}\n[check]\nrun = \"true\"\n")).unwrap();
+    fs::write(file, format!("{text}\n[promise]\nrun = \"true\"\n")).unwrap();
 }
 
 /// Ends two firings alike.
