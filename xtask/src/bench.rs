@@ -12,6 +12,7 @@ mod hook;
 mod idle;
 mod lateness;
 mod looping;
+mod memory;
 mod no_work;
 mod peer;
 mod sample;
@@ -178,6 +179,15 @@ pub fn run_samples(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result
 pub fn run_scale(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
     interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
     print(&scale::measure(&root().join("target/release/carson"))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Measures how well and how fast lessons are found: it prints its figures itself.
+///
+/// # Errors
+/// When something cannot be installed, built or started.
+pub fn run_memory(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
+    memory::run(interrupt)?;
     Ok(ExitCode::SUCCESS)
 }
 

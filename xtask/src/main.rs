@@ -110,6 +110,8 @@ commands:
   bench samples [--carson FILE]
                   measure how soon a session has its first test result, in a Rust, a Node and a Python
                   sample; their packages come from the registries
+  bench memory    measure how well and how fast lessons are found, by words, by meaning and by both; some
+                  minutes, and 110 MB of downloads at the first time
   bench scale     measure 100,000 firings, 1,000 due roles and 1,000 orphan benches";
 
 fn main() -> ExitCode {
@@ -154,6 +156,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench", "firing", "--carson", file] => bench::run_firing(interrupt, Some(file)),
         ["bench", "samples"] => bench::run_samples(interrupt, None),
         ["bench", "samples", "--carson", file] => bench::run_samples(interrupt, Some(file)),
+        ["bench", "memory"] => bench::run_memory(interrupt),
         ["bench", "scale"] => bench::run_scale(interrupt),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -14,7 +14,7 @@ use carson_memory::words;
 use serde_json::Value;
 
 /// Lessons that are searched.
-pub const PASSAGES: usize = 4_000;
+pub const PASSAGES: usize = 3_500;
 /// Queries of each sort.
 pub const QUERIES: usize = 300;
 
@@ -58,7 +58,9 @@ struct Pair {
 /// When one is not there, or has too little.
 pub fn read(webster: &Path, wordnet: &Path) -> anyhow::Result<Dictionaries> {
     let all = wordnet_glosses(wordnet)?;
-    let glosses = all.iter().map(|one| format!("{}: {}", one.names.join(", "), one.text));
+    let glosses = all
+        .iter()
+        .map(|one| format!("{}: {}", one.names.join(", "), one.text));
     let glosses = glosses.collect();
     let mut by_name: BTreeMap<&str, Vec<&Gloss>> = BTreeMap::new();
     for gloss in &all {
@@ -113,10 +115,21 @@ fn chosen(pairs: Vec<Pair>) -> anyhow::Result<(Vec<String>, Vec<Query>)> {
         add(&mut passages, far, true);
         add(&mut passages, near, false);
     }
-    let unasked = paraphrased[QUERIES..].iter().chain(&near[QUERIES..]).chain(&others);
+    let unasked = paraphrased[QUERIES..]
+        .iter()
+        .chain(&near[QUERIES..])
+        .chain(&others);
     let room = PASSAGES - passages.len();
-    passages.extend(unasked.take(room).map(|pair| format!("{}: {}", pair.name, pair.gloss)));
-    anyhow::ensure!(passages.len() == PASSAGES, "only {} passages", passages.len());
+    passages.extend(
+        unasked
+            .take(room)
+            .map(|pair| format!("{}: {}", pair.name, pair.gloss)),
+    );
+    anyhow::ensure!(
+        passages.len() == PASSAGES,
+        "only {} passages",
+        passages.len()
+    );
     Ok((passages, queries))
 }
 
@@ -125,11 +138,17 @@ fn pair(name: &str, gloss: &Gloss, definition: &str) -> Option<Pair> {
     if !gloss.is_noun || !lengths {
         return None;
     }
-    let names: BTreeSet<String> = gloss.names.iter().flat_map(|name| words::set(name)).collect();
+    let names: BTreeSet<String> = gloss
+        .names
+        .iter()
+        .flat_map(|name| words::set(name))
+        .collect();
     let asked = words::set(definition);
     // One that has the word, or one made of it, is no question after it.
     let root = &name[..name.floor_char_boundary(5)];
-    let tells = asked.iter().any(|word| names.contains(word) || word.starts_with(root));
+    let tells = asked
+        .iter()
+        .any(|word| names.contains(word) || word.starts_with(root));
     if tells || asked.len() < 5 {
         return None;
     }

@@ -21,7 +21,11 @@ impl Directions {
     /// The next one, of length 1.
     pub fn vector(&mut self) -> Vec<f32> {
         let numbers: Vec<f32> = (0..DIMENSIONS).map(|_| self.number()).collect();
-        let length = numbers.iter().map(|number| number * number).sum::<f32>().sqrt();
+        let length = numbers
+            .iter()
+            .map(|number| number * number)
+            .sum::<f32>()
+            .sqrt();
         numbers.into_iter().map(|number| number / length).collect()
     }
 

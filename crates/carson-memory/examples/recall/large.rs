@@ -26,7 +26,11 @@ const LIMIT: usize = 3;
 pub async fn fill(from: &Dictionaries, database: &str, count: usize) -> anyhow::Result<()> {
     let store = Store::open(database).await?;
     let redactor = Redactor::default();
-    anyhow::ensure!(from.glosses.len() >= count, "only {} glosses", from.glosses.len());
+    anyhow::ensure!(
+        from.glosses.len() >= count,
+        "only {} glosses",
+        from.glosses.len()
+    );
     let began = Instant::now();
     for gloss in &from.glosses[..count] {
         let short = &gloss[..gloss.floor_char_boundary(600)];
@@ -81,10 +85,19 @@ pub async fn ask(from: &Dictionaries, database: &str) -> anyhow::Result<()> {
     let grown = resident()?.saturating_sub(before) / 1024;
     println!("| by words | {} | p50 <= 5 ms |", shown(by_words));
     println!("| by both | {} | |", shown(fused.clone()));
-    println!("| of which the answer of an embedder that does nothing | {} | |", shown(alone.clone()));
+    println!(
+        "| of which the answer of an embedder that does nothing | {} | |",
+        shown(alone.clone())
+    );
     let own = median(fused).saturating_sub(median(alone));
-    println!("| by both without it | p50 {:.1} ms | p50 <= 15 ms |", milliseconds(own));
-    println!("| the first one, which reads all vectors | {:.0} ms | |", milliseconds(loaded));
+    println!(
+        "| by both without it | p50 {:.1} ms | p50 <= 15 ms |",
+        milliseconds(own)
+    );
+    println!(
+        "| the first one, which reads all vectors | {:.0} ms | |",
+        milliseconds(loaded)
+    );
     println!("| memory grows by | {grown} MB | <= 150 MB |");
     Ok(())
 }

@@ -29,9 +29,9 @@ async fn main() -> anyhow::Result<()> {
         ["fill", webster, wordnet, database, count] => {
             large::fill(&read(webster, wordnet)?, database, count.parse()?).await
         }
-        ["ask", webster, wordnet, database] => {
-            large::ask(&read(webster, wordnet)?, database).await
-        }
-        _ => bail!("quality WEBSTER WORDNET EMBEDDER DIR | fill WEBSTER WORDNET DATABASE COUNT | ask WEBSTER WORDNET DATABASE"),
+        ["ask", webster, wordnet, database] => large::ask(&read(webster, wordnet)?, database).await,
+        _ => bail!(
+            "quality WEBSTER WORDNET EMBEDDER DIR | fill WEBSTER WORDNET DATABASE COUNT | ask WEBSTER WORDNET DATABASE"
+        ),
     }
 }

@@ -115,7 +115,11 @@ pub async fn measure(from: &Dictionaries, url: &str, dir: &Path) -> anyhow::Resu
     for (half, sorts) in ["tuned on", "reported"].iter().zip(sums) {
         for (sort, ways) in ["near", "paraphrased"].iter().zip(sorts) {
             let shown = ways.map(Sums::shown);
-            println!("| {half}: {} {sort} | {} |", ways[0].asked, shown.join(" | "));
+            println!(
+                "| {half}: {} {sort} | {} |",
+                ways[0].asked,
+                shown.join(" | ")
+            );
         }
     }
     println!("vectors made by the embedder: {rate:.0} lessons/s");
@@ -125,7 +129,10 @@ pub async fn measure(from: &Dictionaries, url: &str, dir: &Path) -> anyhow::Resu
 /// The place of the answer by `LIKE`, by words, by meaning, and by both.
 fn ranks(from: &Dictionaries, query: &Query, answer: &Answer) -> [Option<usize>; 4] {
     let right = &from.passages[query.answer];
-    let at = answer.matches.iter().position(|one| one.row.lesson.text == *right);
+    let at = answer
+        .matches
+        .iter()
+        .position(|one| one.row.lesson.text == *right);
     let of = |way: fn(&Match) -> Option<Way>| {
         let way = way(&answer.matches[at?])?;
         Some(way.rank)
@@ -163,11 +170,19 @@ fn dump(file: &Path, from: &Dictionaries, query: &Query, answer: &Answer) -> any
         .iter()
         .map(|one| {
             let is_right = one.row.lesson.text == *right;
-            (one.row.seq, way(one.by_words), way(one.by_meaning), is_right)
+            (
+                one.row.seq,
+                way(one.by_words),
+                way(one.by_meaning),
+                is_right,
+            )
         })
         .collect();
     let line = serde_json::json!({"paraphrased": query.paraphrased, "found": all});
-    let mut out = std::fs::OpenOptions::new().append(true).create(true).open(file)?;
+    let mut out = std::fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(file)?;
     writeln!(out, "{line}")?;
     Ok(())
 }
