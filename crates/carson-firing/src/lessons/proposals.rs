@@ -71,7 +71,7 @@ pub(crate) async fn collect(ctx: &Ctx<'_>, reached: &Reached<'_>) {
         match ctx.store().record_lesson(&lesson, &[first]).await {
             Ok(_) => ctx.event(&Event::MemoryProposed { lesson: id }).await,
             Err(error) => {
-                warn!(firing.id = %ctx.id, %error, "a proposed lesson could not be written down")
+                warn!(firing.id = %ctx.id, %error, "a proposed lesson could not be written down");
             }
         }
     }
