@@ -302,6 +302,17 @@ impl TestFleet {
         self.push_main();
     }
 
+    /// Takes up what was merged into the remote's `main` since, for the next commit to stand on it.
+    pub fn catch_up(&self) {
+        let remote = self.remote();
+        let fetch = ["fetch", "--quiet", remote.to_str().unwrap(), "main"];
+        git(&self.seed(), &fetch);
+        git(
+            &self.seed(),
+            &["merge", "--quiet", "--ff-only", "FETCH_HEAD"],
+        );
+    }
+
     /// Pushes one commit without this file to the remote's `main`.
     pub fn remove_from_main(&self, path: &str) {
         fs::remove_file(self.seed().join(path)).unwrap();

@@ -1,5 +1,5 @@
 //! The files that the check's command line names. They are the model's to write, as all files of the
-//! directory: who reads that the check passed is told which of its own files are others by now.
+//! directory: who reads that the check passed is told which of those that were there are others by now.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,9 +10,9 @@ use crate::place::Place;
 /// Most of a file that is compared.
 const MOST: u64 = 4 * 1024 * 1024;
 
-/// What they held; `None` where there is none (yet).
+/// What they held, by the words that name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NamedFiles(BTreeMap<String, Option<u64>>);
+pub struct NamedFiles(BTreeMap<String, u64>);
 
 impl NamedFiles {
     /// As they are now: each word of the line that can be a path of the directory.
@@ -20,20 +20,15 @@ impl NamedFiles {
     pub fn of(line: &str, place: &Place) -> Self {
         let between = |c: char| c.is_whitespace() || "\"'`;|&<>(){}=$".contains(c);
         let words = line.split(between).filter(|word| !word.is_empty());
-        Self(
-            words
-                .map(|word| (word.to_owned(), print(word, place)))
-                .collect(),
-        )
+        let named = words.filter_map(|word| Some((word.to_owned(), print(word, place)?)));
+        Self(named.collect())
     }
 
     /// What is said when some are not what they were.
     #[must_use]
     pub fn told_since(&self, before: &Self) -> Option<String> {
-        let others = self
-            .0
-            .iter()
-            .filter(|(name, print)| before.0.get(*name) != Some(*print));
+        let before = before.0.iter();
+        let others = before.filter(|(name, print)| self.0.get(*name) != Some(*print));
         let names: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
         (!names.is_empty()).then(|| {
             format!(
@@ -63,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_check_names_and_what_came_under_its_name() {
+    fn what_the_check_names_is_told_and_what_it_waits_for_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let place = Place::new(dir.path()).unwrap();
         fs::write(dir.path().join("check.sh"), "exit 1").unwrap();
@@ -80,6 +75,6 @@ mod tests {
         fs::write(dir.path().join("check.sh"), "exit 0").unwrap();
         fs::write(dir.path().join("done"), "").unwrap();
         let told = look().told_since(&before).unwrap();
-        assert!(told.contains("names: ./check.sh, done;"), "{told}");
+        assert!(told.contains("names: ./check.sh;"), "{told}");
     }
 }

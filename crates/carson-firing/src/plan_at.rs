@@ -15,8 +15,6 @@ use carson_loop::stories::native::{
     self, Allowed, Plan, Status, Story, Touched, Violation, checked, document, marked,
 };
 
-use crate::forge_text::one_line;
-
 /// Bytes of a plan, and of its policy, that are read.
 const LONGEST: usize = 1 << 20;
 const POLICY: usize = 64 << 10;
@@ -157,7 +155,7 @@ impl StoryWork {
             outside: strays.iter().map(told).collect(),
             missing: missing
                 .iter()
-                .map(|path| one_line(&path.display().to_string()))
+                .map(|path| untrusted::one_line(&path.display().to_string(), LETTERS))
                 .collect(),
             ..self.unmeasured()
         }
@@ -176,7 +174,7 @@ impl StoryWork {
 }
 
 fn told(violation: &Violation) -> String {
-    one_line(&violation.to_string())
+    untrusted::one_line(&violation.to_string(), LETTERS)
 }
 
 fn listed(findings: &[Finding]) -> String {

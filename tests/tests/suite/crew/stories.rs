@@ -43,6 +43,7 @@ fn scene(plan: &str, session: &str, more: &str) -> TestFleet {
 }
 
 fn publish(fleet: &TestFleet, plan: &str) {
+    fleet.catch_up();
     fleet.commit_to_main(&[("plan/prd.json", plan)]);
 }
 
