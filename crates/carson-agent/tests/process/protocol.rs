@@ -42,7 +42,10 @@ async fn a_model_without_tool_calling_calls_in_words() {
         .collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
     let told = asked[2].body["messages"][3]["content"].as_str().unwrap();
-    assert!(told.contains("[error] the block is not one JSON object"), "{told}");
+    assert!(
+        told.contains("[error] the block is not one JSON object"),
+        "{told}"
+    );
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
                 continue;
             }
             let work = match take(ctx, rec, (repo, &forge), label, issue).await? {
-                Took::It(work) => work,
+                Took::It(work) => *work,
                 Took::Nothing => continue,
                 Took::ForPeople => {
                     waiting.add_issues(repo, vec![number]);
@@ -131,7 +131,7 @@ async fn try_again<'h>(
         let forge = forge_of(ctx, rec, repo).await?;
         let number = issue.number;
         let work = match take(ctx, rec, (repo, &forge), label, issue).await? {
-            Took::It(work) => work,
+            Took::It(work) => *work,
             Took::Nothing => continue,
             Took::ForPeople => {
                 waiting.add_issues(repo, vec![number]);
@@ -170,7 +170,7 @@ impl Waiting {
 /// What became of one issue.
 enum Took {
     /// It is ours.
-    It(Work),
+    It(Box<Work>),
     /// It is somebody else's, or not ready any more.
     Nothing,
     /// It was given to people.
@@ -332,7 +332,7 @@ async fn take(
                 attempts,
                 background,
             };
-            Ok(Took::It(work))
+            Ok(Took::It(Box::new(work)))
         }
         Claimed::Lost { .. } | Claimed::Unseen | Claimed::NotReady => Ok(Took::Nothing),
     }

@@ -339,7 +339,7 @@ async fn marked(
         file: &story.file,
         content: story.passing.as_bytes(),
         message: &message,
-        who: (&name, &email),
+        who: (&name, email),
     };
     let made = place.worktree.with_own_commit(tip, &own).await;
     made.map_err(|error| {

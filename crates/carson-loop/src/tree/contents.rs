@@ -140,8 +140,12 @@ impl Contents {
                     reason = "the types differ between systems"
                 )
             )]
-            let free = u64::from(found.blocks_available()) * u64::from(found.fragment_size());
-            let all = u64::from(found.blocks()) * u64::from(found.fragment_size());
+            let [free, all, block] = [
+                u64::from(found.blocks_available()),
+                u64::from(found.blocks()),
+                u64::from(found.fragment_size()),
+            ];
+            let (free, all) = (free * block, all * block);
             self.room = free.saturating_sub(RESERVE.min(all / RESERVED)) / 4;
             if self.room < size {
                 return Err(TreeError::NoRoom {

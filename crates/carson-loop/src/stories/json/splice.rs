@@ -24,8 +24,8 @@ pub fn with_text(document: &str, way: &[Step<'_>], key: &str, value: &str) -> Op
     };
     for step in way {
         match step {
-            Step::Key(key) => scan.to_key(key)?,
-            Step::Item(index) => scan.to_item(*index)?,
+            Step::Key(key) => scan.seek_key(key)?,
+            Step::Item(index) => scan.seek_item(*index)?,
         }
     }
     let value = serde_json::to_string(value).ok()?;
@@ -153,7 +153,7 @@ impl<'t> Scan<'t> {
         self.takes(b':').then_some(key)
     }
 
-    fn to_key(&mut self, wanted: &str) -> Option<()> {
+    fn seek_key(&mut self, wanted: &str) -> Option<()> {
         match self.member(wanted)? {
             Member::There(at) => self.at = at.start,
             Member::Missing { .. } => return None,
@@ -183,7 +183,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn to_item(&mut self, wanted: usize) -> Option<()> {
+    fn seek_item(&mut self, wanted: usize) -> Option<()> {
         if !self.takes(b'[') {
             return None;
         }
