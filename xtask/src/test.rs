@@ -79,6 +79,10 @@ pub fn run(
         tests.env("CARSON_TEST_ORDINARY_FOLLOWS", "1");
     }
     let tests = interrupt.run(&mut tests)?;
+    // Before the next run writes its own times over these.
+    if runner.tells_times() && args.is_empty() {
+        slowest::print()?;
+    }
     let copies = if args.is_empty() && env.is_empty() && runner.tells_times() {
         println!("xtask: what holds a session once more, in workspaces that are copies");
         let mut copies = with_env(runner.command(&COPIES));
@@ -92,9 +96,6 @@ pub fn run(
         ExitStatus::default()
     };
     drop(memory);
-    if runner.tells_times() && args.is_empty() {
-        slowest::print()?;
-    }
     let ordinary = if ordinary_follows {
         ordinary::run(interrupt, &runner, &agents, &[])?
     } else {

@@ -1,5 +1,6 @@
 //! The real Claude Code CLI, and the environment in which it talks to a scripted model only.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::ScriptedModel;
@@ -12,6 +13,21 @@ use super::installed::installed;
 /// When it is in neither place. It is part of the tests: without it they fail, they do not skip.
 pub fn claude_binary() -> anyhow::Result<PathBuf> {
     installed("CARSON_TEST_CLAUDE", "claude")
+}
+
+/// A program of a directory that starts the real binary without any hook, and the variable of the account by which
+/// it finds it: Carson lets no account take its hook away by an argument.
+///
+/// # Errors
+/// When there is no binary, or no room for the program.
+pub fn unhooked_claude(dir: &Path) -> anyhow::Result<(PathBuf, (String, String))> {
+    let real = claude_binary()?.canonicalize()?;
+    let program = dir.join("unhooked-claude");
+    let line = "exec \"$REAL_CLAUDE\" \"$@\" --settings '{\"disableAllHooks\": true}'";
+    std::fs::write(&program, format!("#!/bin/sh\n{line}\n"))?;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))?;
+    let variable = ("REAL_CLAUDE".to_owned(), real.display().to_string());
+    Ok((program, variable))
 }
 
 /// The environment for a session against this model as an API user, in addition to `PATH`. With

@@ -47,7 +47,7 @@ mod sse;
 mod tests;
 mod when;
 
-pub use self::claude::{claude_binary, claude_env};
+pub use self::claude::{claude_binary, claude_env, unhooked_claude};
 pub use self::codex::{codex_binary, codex_env};
 pub use self::content::ToolResult;
 pub use self::gate::Gate;

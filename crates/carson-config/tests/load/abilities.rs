@@ -130,3 +130,50 @@ fn tool_calls_are_capped_where_somebody_can_count_them() {
         assert_eq!(role.limits.tool_calls(60), 40, "{account}");
     }
 }
+
+#[test]
+fn what_is_no_tool_is_refused_and_a_name_that_nobody_knows_is_told() {
+    let tools = "[tools]\nwrite = [\"Bsah\", \"\", \"Bash(git log *\", \"Read)\"]";
+    let home = home_of("claude", "", tools);
+    let found = findings(home.path());
+    for said in [
+        "tools.write.1: \"\" is neither a tool nor a tool with a pattern",
+        "tools.write.2: \"Bash(git log *\" is neither",
+        "tools.write.3: \"Read)\" is neither",
+        "no tool \"Bsah\" is known",
+        "\"Bash\" is one",
+    ] {
+        assert!(found.contains(said), "{said}: {found}");
+    }
+}
+
+#[test]
+fn a_flag_that_carson_passes_is_no_argument_of_an_account() {
+    for (account, args, found_in) in [
+        (
+            "claude",
+            "[\"--settings\", \"mine.json\"]",
+            "accounts.mine.args.0",
+        ),
+        (
+            "claude",
+            "[\"--verbose\", \"--max-turns=9999\"]",
+            "accounts.mine.args.1",
+        ),
+        ("codex", "[\"--json\"]", "accounts.mine.args.0"),
+    ] {
+        let home = home_of("claude", "", "");
+        let more = format!("[accounts.mine]\nengine = {account:?}\nargs = {args}\n");
+        write(home.path(), "carson.toml", &format!("{SETTINGS}{more}"));
+        let found = findings(home.path());
+        assert!(
+            found.contains(found_in) && found.contains("by itself"),
+            "{args}: {found}"
+        );
+    }
+    let home = home_of("claude", "", "");
+    let more = "[accounts.open]\nengine = \"opencode\"\nmodel = \"sonnet\"\n";
+    write(home.path(), "carson.toml", &format!("{SETTINGS}{more}"));
+    let found = findings(home.path());
+    assert!(found.contains("model = \"anthropic/sonnet\""), "{found}");
+}

@@ -1,6 +1,6 @@
 //! The real Claude Code, its hooks switched off, played by a model that means harm.
 
-use carson_tests::model::{Reply, ScriptedModel, bash, claude_binary, claude_env, say, when};
+use carson_tests::model::{Reply, ScriptedModel, bash, claude_env, say, unhooked_claude, when};
 
 use super::scene::Scene;
 
@@ -42,14 +42,14 @@ fn the_real_cli_does_no_better() {
     let model = ScriptedModel::start().unwrap();
     let mut env = claude_env(&model, scene.fleet.root());
     env.retain(|(name, _)| !["HOME", "IS_SANDBOX"].contains(&name.as_str()));
+    let (binary, real) = unhooked_claude(scene.fleet.root()).unwrap();
+    env.push(real);
     let env: Vec<String> = env
         .iter()
         .map(|(name, value)| format!("{name} = {value:?}"))
         .collect();
     let body = format!(
-        "engine = \"claude\"\nbinary = {:?}\nenv = {{ {} }}\n\
-         args = [\"--settings\", '{{\"disableAllHooks\": true}}']",
-        claude_binary().unwrap(),
+        "engine = \"claude\"\nbinary = {binary:?}\nenv = {{ {} }}",
         env.join(", ")
     );
     scene.fleet.account("claude", &body);

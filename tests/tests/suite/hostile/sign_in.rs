@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use carson_core::Clock;
 use carson_tests::fleet::{TestFleet, tree};
-use carson_tests::model::{Reply, ScriptedModel, bash, claude_binary, claude_env, say, when};
+use carson_tests::model::{Reply, ScriptedModel, bash, claude_env, say, unhooked_claude, when};
 use carson_tests::until;
 use serde_json::{Value, json};
 
@@ -297,14 +297,14 @@ fn the_real_claude_code_signs_in_with_its_copy_and_gives_back_what_it_renewed() 
     let mut env = claude_env(&model, fleet.root());
     env.retain(|(name, _)| !["HOME", "IS_SANDBOX", "ANTHROPIC_API_KEY"].contains(&name.as_str()));
     env.push(("CLAUDE_CONFIG_DIR".into(), config.display().to_string()));
+    let (binary, real) = unhooked_claude(fleet.root()).unwrap();
+    env.push(real);
     let env: Vec<String> = env
         .iter()
         .map(|(name, value)| format!("{name} = {value:?}"))
         .collect();
     let body = format!(
-        "engine = \"claude\"\nbinary = {:?}\nenv = {{ {} }}\n\
-         args = [\"--settings\", '{{\"disableAllHooks\": true}}']",
-        claude_binary().unwrap(),
+        "engine = \"claude\"\nbinary = {binary:?}\nenv = {{ {} }}",
         env.join(", ")
     );
     fleet.account("claude", &body);
