@@ -332,8 +332,10 @@ impl Scene {
         );
         assert_eq!(self.lost(&rows), Vec::<String>::new());
         assert_eq!(self.fleet.benches(), Vec::<PathBuf>::new(), "{pruned:#}");
+        // Some were cut, whether or not they had claimed anything yet.
+        let is_cut = |row: &Value| row["outcome"] == "CRASHED";
         assert!(
-            outcomes.contains_key("OK") && outcomes.contains_key("CRASHED"),
+            outcomes.contains_key("OK") && rows.iter().any(is_cut),
             "{outcomes:?}"
         );
     }
