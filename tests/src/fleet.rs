@@ -451,12 +451,13 @@ impl TestFleet {
         self.home().join("kept").join(format!("{REPO}.git"))
     }
 
-    /// What some ref of the remote or of the store reaches, as object names.
+    /// What some ref of the remote or of the store reaches, as object names. In a directory that is no repository, as a power
+    /// cut may leave one that was being made, nothing is kept.
     #[must_use]
     pub fn kept(&self) -> HashSet<String> {
         let mut kept = HashSet::new();
         for dir in [self.remote(), self.store()] {
-            if dir.exists() {
+            if is_repository(&dir) {
                 let list = git(
                     &dir,
                     &["rev-list", "--objects", "--no-object-names", "--all"],
@@ -569,6 +570,13 @@ fn own(path: &Path, user: u32) {
             own(&item.unwrap().path(), user);
         }
     }
+}
+
+fn is_repository(dir: &Path) -> bool {
+    let mut git = Command::new("git");
+    git.args(["-c", "safe.directory=*", "rev-parse", "--git-dir"]);
+    let asked = git.current_dir(dir).output();
+    asked.is_ok_and(|answer| answer.status.success())
 }
 
 /// Runs git as nobody in particular; it must succeed.
