@@ -11,7 +11,7 @@
 //! table.
 //!
 //! Some are too slow for every run of the suite (opencode takes six seconds to start): they are marked `ignored`, and
-//! `cargo xtask conformance` runs them too.
+//! `cargo xtask conformance` runs them too, and `.ci/run` whatever is so marked.
 
 mod cases;
 mod desk;
