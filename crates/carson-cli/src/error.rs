@@ -149,7 +149,9 @@ impl From<Refusal> for CommandError {
         };
         // Here the fields of an ask are options.
         let (message, hint) = match &refusal {
-            Refusal::Field { .. } => (format!("--{refusal}"), refusal.hint()),
+            Refusal::Field { field, problem } => {
+                (format!("{}: {problem}", typed(field)), refusal.hint())
+            }
             Refusal::WhichRepo { known } => {
                 let hint = format!("add --repo with one of: {}", known.join(", "));
                 (refusal.to_string(), Some(hint))
@@ -182,5 +184,12 @@ impl From<LoopError> for CommandError {
 impl From<std::io::Error> for CommandError {
     fn from(error: std::io::Error) -> Self {
         Self::caused_by(&error)
+    }
+}
+/// A field of an ask as it is typed: an option, or what stands alone.
+fn typed(field: &str) -> String {
+    match field {
+        "id" | "lesson" | "file" | "text" | "query" => field.to_owned(),
+        option => format!("--{}", option.replace('_', "-")),
     }
 }

@@ -53,7 +53,15 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| print::error(&panic.to_string())));
     // A panic prints itself; what is left to say is what it means. Nothing is used after it.
     let done = catch_unwind(AssertUnwindSafe(|| commands::run(args)));
-    match done.unwrap_or_else(|_| Err(CommandError::bug())) {
+    let done = done.unwrap_or_else(|_| Err(CommandError::bug()));
+    let done = done.and_then(|code| match print::lost() {
+        None => Ok(code),
+        Some(error) => Err(CommandError::failed(format!(
+            "the answer could not be written whole: {error}"
+        ))
+        .hint("what was done is done; ask again where there is room for the answer")),
+    });
+    match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             error.show(json);

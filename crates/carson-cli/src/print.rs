@@ -4,10 +4,11 @@
 //! the verb ends with its own code.
 
 use std::io::{self, ErrorKind, Write};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use carson_core::stops::{Change, Part};
+use carson_core::untrusted::is_hidden;
 use carson_redact::Redactor;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
@@ -22,6 +23,9 @@ static REDACTOR: LazyLock<Redactor> = LazyLock::new(Redactor::default);
 
 /// No column is made narrower: the eight digits of an id, or a short word.
 const NARROWEST: usize = 8;
+
+/// What kept a part of the answer from where it was to go: a full disk.
+static LOST: Mutex<Option<io::Error>> = Mutex::new(None);
 
 /// Whoever read the answer has gone.
 static UNREAD: AtomicBool = AtomicBool::new(false);
@@ -39,10 +43,27 @@ pub fn line(text: &str) {
 /// A line as it stands.
 pub fn raw(text: &str) {
     terminal::clear_live();
-    let written = writeln!(io::stdout(), "{}", REDACTOR.redact(text));
-    if written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe) {
-        UNREAD.store(true, Ordering::Relaxed);
+    match writeln!(io::stdout(), "{}", REDACTOR.redact(text)) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            UNREAD.store(true, Ordering::Relaxed);
+        }
+        Err(error) => {
+            let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
+            lost.get_or_insert(error);
+        }
     }
+}
+
+/// Why some of the answer could not be written, where that was not its reader's wish; what is still held back is
+/// written first.
+pub fn lost() -> Option<io::Error> {
+    let last = io::stdout().flush();
+    let last = last
+        .err()
+        .filter(|error| error.kind() != ErrorKind::BrokenPipe);
+    let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
+    lost.take().or(last)
 }
 
 /// Whether somebody still reads the answer: what would go on printing ends when nobody does.
@@ -81,12 +102,10 @@ fn coloured(text: &str, colour: &str) {
     }
 }
 
-/// Control characters, and the marks that reorder text (CVE-2021-42574), become visible.
+/// Control characters, the marks that reorder text (CVE-2021-42574), and all else that nobody would see become visible.
 pub fn harmless(text: &str) -> String {
-    let hidden = |c: char| {
-        c.is_control() && !matches!(c, '\n' | '\t')
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    // It joins the parts of one picture.
+    let hidden = |c: char| !matches!(c, '\n' | '\t' | '\u{200d}') && is_hidden(c);
     let seen = |c| {
         if hidden(c) {
             char::REPLACEMENT_CHARACTER
@@ -220,6 +239,7 @@ mod tests {
     #[test]
     fn a_terminal_is_not_steered_by_what_is_printed() {
         assert_eq!(harmless("a\u{1b}[2Jb\rc\u{202e}d\u{7}"), "a�[2Jb�c�d�");
+        assert_eq!(harmless("a\u{200b}b\u{2028}c\u{e0041}"), "a�b�c�");
         assert_eq!(
             harmless("two\n\tlines, ümläut → ok"),
             "two\n\tlines, ümläut → ok"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use carson_core::cadence::Cadence;
 use carson_core::signing::SigningKey;
-use carson_core::{AccountName, HostName, RoleName, Stage};
+use carson_core::{AccountName, HostName, RepoName, RoleName, Stage};
 use carson_notify::SINKS;
 use chrono_tz::Tz;
 
@@ -96,7 +96,8 @@ pub(crate) fn fleet(
     around.checked_accounts.clone_from(&accounts);
     around.abilities = abilities(&accounts);
     let names: Vec<AccountName> = accounts.keys().cloned().collect();
-    let memory = memory(raw.memory, &names, &around.paths, &mut check);
+    let places: Vec<RepoName> = repos.keys().cloned().collect();
+    let memory = memory(raw.memory, (&names, &places), &around.paths, &mut check);
     let host = match &raw.fleet.host {
         Some(host) => check.name("fleet.host", host),
         None => None,

@@ -208,6 +208,11 @@ events! {
         /// What was wrong with the first.
         why: String,
     }
+    /// The embedder that the daemon keeps running ended; it is started again.
+    MemoryEmbedderEnded = "memory.embedder-ended" {
+        /// How.
+        why: String,
+    }
     /// A session, or failures that came again, proposed a lesson.
     MemoryProposed = "memory.proposed" {
         /// Which.
@@ -241,6 +246,13 @@ events! {
     PreflightWell = "preflight.well" {
         /// Which check passes again.
         text: String,
+    }
+    /// A review of a plan or of a diff found something to mend, or refused it.
+    ReviewFound = "review.found" {
+        /// Of what: `review` (the plan) or `diff-review`.
+        stage: Stage,
+        /// Whether that was its last word: `reject`, else `revise`.
+        verdict: &'static str,
     }
     /// A stage of a firing has an account that is not simply the firing's own.
     RoutedTo = "routed.to" {

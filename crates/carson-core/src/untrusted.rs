@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 /// Stands in a word where a forge, a chat or a bot would see its own syntax, and is not seen by
 /// people (U+2060, WORD JOINER).
 const JOINER: char = '\u{2060}';
+/// Stands below an issue that a model filed through `carson mcp`: people see how it came, and what it says is no evidence.
+pub const FILED_BY_A_MODEL: &str = "_Filed by a model, through `carson mcp`._";
 /// Longest line that is passed on, in characters.
 const LINE_MAX: usize = 2_000;
 /// Longest title that is passed on.
@@ -160,7 +162,8 @@ pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{2028}' | '\u{2029}'
             | '\u{e0000}'..='\u{e007f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}')
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{180b}'..='\u{180f}'
+            | '\u{2800}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
 }
 
 /// Puts a joiner into all that would call a person, name an issue, be an address or a comment in

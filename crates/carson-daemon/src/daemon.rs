@@ -20,6 +20,7 @@ use tracing::{error, info, warn};
 
 use crate::alarm_clock;
 use crate::due::Ledger;
+use crate::embedder;
 use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
@@ -127,6 +128,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     })
     .map_err(no_timer)?;
     daemon.tools.follow(&daemon.shared);
+    daemon.embedder.follow(&daemon.shared);
     let status = format!("roles: {}", daemon.home.fleet.roles.len());
     watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
     watchdog::watch_over(pulse);
@@ -158,6 +160,7 @@ struct Daemon {
     changed: Arc<Notify>,
     recover: Arc<Notify>,
     tools: mcp::Face,
+    embedder: embedder::Kept,
 }
 
 struct Signals {
@@ -200,6 +203,7 @@ impl Daemon {
             changed: Arc::default(),
             recover: Arc::default(),
             tools: mcp::Face::default(),
+            embedder: embedder::Kept::default(),
         })
     }
 
@@ -298,6 +302,7 @@ impl Daemon {
         }
         *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.home.clone();
         self.tools.follow(&self.shared);
+        self.embedder.follow(&self.shared);
     }
 
     /// Waits until no firing of this host runs; a second signal ends the waiting.

@@ -151,10 +151,11 @@ async fn stages<'h>(
     Ok(found)
 }
 
-/// What the fleet learned before, for its sessions; and where those that are told of it say what they learned.
+/// What the fleet learned before, for its sessions; and where those that change something say what they learned.
 async fn remember<'r, 'h>(ctx: &Ctx<'_>, mut placed: Placed<'r, 'h>) -> Placed<'r, 'h> {
     placed.lessons = lessons::told(ctx, &placed).await;
-    let asks = !placed.lessons.is_empty() && ctx.role.makes_commits();
+    let memory = &ctx.home.fleet.memory;
+    let asks = memory.recall && !memory.killed && !ctx.is_only_asked && ctx.role.makes_commits();
     placed.proposals = asks.then(|| placed.place.bench.lessons());
     placed
 }

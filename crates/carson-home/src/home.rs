@@ -9,6 +9,7 @@ use carson_config::{Account, Fleet, Repo, read_secret};
 use carson_core::Clock;
 use carson_forge::{Branches, Forge, Keeper, Place, TokenSource};
 use carson_git::Mirror;
+use carson_memory::vectors::Vectors;
 use carson_proc::inspector::Inspector;
 use carson_proc::{Command, Limits, capture, own_path, own_program};
 use carson_redact::Redactor;
@@ -43,6 +44,8 @@ pub struct Home {
     pub inspector: Inspector,
     /// Takes secrets out of what is written or leaves; one for the whole process.
     pub redactor: Redactor,
+    /// What was read of lessons' vectors; one for the whole process.
+    pub vectors: Vectors,
 }
 
 /// A forge that cannot be opened.

@@ -17,8 +17,6 @@ use crate::roots::Roots;
 
 /// Issues that a server files at most, and in which time: what a client in circles costs has an end.
 const ISSUES: (usize, Duration) = (20, Duration::from_secs(3_600));
-/// The same of lessons that it proposes.
-const LESSONS: (usize, Duration) = (20, Duration::from_secs(3_600));
 
 /// A home on its way.
 pub type Opening<'s> = Pin<Box<dyn Future<Output = Result<Home, Refused>> + Send + 's>>;
@@ -42,16 +40,14 @@ pub trait Standing: Send + Sync + 'static {
 pub(crate) struct Desk {
     standing: Arc<dyn Standing>,
     issues: Pace,
-    lessons: Pace,
 }
 
 impl Desk {
     pub(crate) fn new(standing: Arc<dyn Standing>) -> Self {
-        let pace = |(most, within): (usize, Duration)| Pace::new(most, within);
+        let (most, within) = ISSUES;
         Self {
             standing,
-            issues: pace(ISSUES),
-            lessons: pace(LESSONS),
+            issues: Pace::new(most, within),
         }
     }
 
@@ -115,15 +111,6 @@ impl Desk {
         match self.issues.pass(Instant::now()) {
             true => Ok(()),
             false => Err(Refused::TooManyIssues { most, within }),
-        }
-    }
-
-    /// One more lesson is about to be proposed.
-    pub(crate) fn proposes_a_lesson(&self) -> Result<(), Refused> {
-        let (most, within) = LESSONS;
-        match self.lessons.pass(Instant::now()) {
-            true => Ok(()),
-            false => Err(Refused::TooManyLessons { most, within }),
         }
     }
 }

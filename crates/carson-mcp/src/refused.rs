@@ -71,14 +71,6 @@ pub enum Refused {
         /// In that time.
         within: Duration,
     },
-    /// Too many lessons were proposed.
-    #[error("this server has proposed {most} lessons in the last {}", hours(.within))]
-    TooManyLessons {
-        /// The most that it proposes.
-        most: usize,
-        /// In that time.
-        within: Duration,
-    },
     /// Too many calls are answered at this moment.
     #[error("{0} calls are answered at this moment, and that is the most")]
     TooManyCalls(usize),
@@ -154,7 +146,7 @@ impl Refused {
                 works_in: places, ..
             }
             | Self::WhichDirectory { works_in: places } => vec![works_in(places)],
-            Self::TooManyIssues { .. } | Self::TooManyLessons { .. } | Self::TooManyCalls(_) => {
+            Self::TooManyIssues { .. } | Self::TooManyCalls(_) => {
                 vec!["try again later".to_owned()]
             }
             Self::NoJson(_) | Self::Broke(_) => {

@@ -51,6 +51,7 @@ pub(crate) async fn home(dir: &Path) -> Home {
         environ: Vec::new(),
         user_home: None,
         redactor: Redactor::default(),
+        vectors: Default::default(),
     }
 }
 

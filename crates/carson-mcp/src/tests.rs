@@ -398,7 +398,7 @@ async fn a_server_proposes_twenty_lessons_in_an_hour() {
     let refused = propose(&desk, lesson(20)).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "this server has proposed 20 lessons in the last hour"
+        "models have proposed 20 lessons in the last hour: try again later"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use carson_core::lesson::Evidence;
 
-use crate::words;
+use crate::passages;
 
 /// What was found where a piece of evidence points.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,24 +57,18 @@ impl Piece {
         )
     }
 
-    /// How much of a claim its words bear out, from 0 to 1: the share of the claim's telling words that stand there.
+    /// How much of a claim it bears out, from 0 to 1: the share of the claim's telling words that stand in a few lines of it that
+    /// follow one another, in the claim's order; none where those lines say something else with them. A person's word bears
+    /// out what it is for.
+    ///
+    /// A whole file has the words of any sentence: that they stand together is what shows one.
     #[must_use]
     pub fn support(&self, claim: &str) -> f64 {
-        let text = match &self.found {
-            Found::Lines { text, .. } | Found::There { text } => text,
-            Found::Said => return 1.0,
-            Found::Missing(_) | Found::Unknown(_) => return 0.0,
-        };
-        let there = words::set(text);
-        let claimed = words::set(claim);
-        let sum = |all: &mut dyn Iterator<Item = &String>| {
-            all.map(|word| words::weight(word)).sum::<f64>()
-        };
-        let total = sum(&mut claimed.iter());
-        if total <= 0.0 {
-            return 0.0;
+        match &self.found {
+            Found::Lines { text, .. } | Found::There { text } => passages::support(text, claim),
+            Found::Said => 1.0,
+            Found::Missing(_) | Found::Unknown(_) => 0.0,
         }
-        sum(&mut claimed.iter().filter(|word| there.contains(*word))) / total
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::judge::Verdict;
 use crate::rails::Broken;
+use crate::recall::below;
 
 /// The score that a candidate needs where a judge is asked.
 pub const BAR: f64 = 0.5;
@@ -113,6 +114,7 @@ pub fn decide(broken: &[Broken], structural: f64, judged: &Judged, auto: Auto) -
         BAR
     };
     if score < bar {
+        let score = below(score);
         return Decision::Hold(format!("it scores {score:.2}, less than {bar}"));
     }
     match auto {

@@ -64,6 +64,10 @@ pub fn read(answer: &str) -> Result<Verdict, NoVerdict> {
     if text.len() > ANSWER_MAX {
         return Err(NoVerdict::Long(text.len()));
     }
+    // A list of five would do for its fields, too.
+    if !text.starts_with('{') {
+        return Err(NoVerdict::Form("it is no object".to_owned()));
+    }
     let mut verdict: Verdict =
         serde_json::from_str(text).map_err(|error| NoVerdict::Form(error.to_string()))?;
     if !(0.0..=1.0).contains(&verdict.confidence) {
@@ -147,6 +151,7 @@ mod tests {
             "null".to_owned(),
             "1.0".to_owned(),
             "[]".to_owned(),
+            "[1.0, false, false, false, \"fine\"]".to_owned(),
             format!("[{GOOD}]"),
             format!("Here it is: {GOOD}"),
             format!("{GOOD} I hope that helps."),

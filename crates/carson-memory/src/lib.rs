@@ -20,7 +20,7 @@
 //! Nothing here reads a repository, asks a forge or starts a session: evidence and verdicts come as values. Rows are the
 //! store's; nothing of them is changed, only added to.
 //!
-//! Reading order: `candidate.rs`, `found.rs`, `rails/`, `structural.rs`, `judge.rs`, `gate.rs`, `words.rs`, `recall.rs`,
+//! Reading order: `candidate.rs`, `found.rs`, `passages.rs`, `rails/`, `structural.rs`, `judge.rs`, `gate.rs`, `words.rs`, `recall.rs`,
 //! `vectors/`, `fuse.rs`, `canon.rs`, `block.rs`, `harvest.rs`, `reviewed.rs`, `refuted.rs`, `exchange/`, `lift.rs`.
 
 pub mod block;
@@ -35,6 +35,7 @@ pub mod harvest;
 pub mod holdout;
 pub mod judge;
 pub mod lift;
+mod passages;
 pub mod proposals;
 pub mod rails;
 pub mod recall;

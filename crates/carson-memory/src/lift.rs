@@ -46,7 +46,7 @@ pub enum Says {
 /// A comparison of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// Of what: `success`, `turns`, `cost_usd` or `attempts`.
+    /// Of what: `success`, `turns`, `cost_usd`, `attempts` or `review_findings`.
     pub what: &'static str,
     /// The numbers; nothing where there are too few firings.
     pub numbers: Option<Difference>,
@@ -73,6 +73,7 @@ pub fn compare(told: &[&ToldFiring], not_told: &[&ToldFiring]) -> Vec<Compared> 
         mean("turns", |one| Some(f64::from(one.turns))),
         mean("cost_usd", |one| one.cost_usd),
         mean("attempts", |one| Some(f64::from(one.attempts))),
+        mean("review_findings", |one| Some(f64::from(one.findings))),
     ]
 }
 
@@ -207,6 +208,7 @@ mod tests {
             pull: None,
             ended_at: None,
             attempts: 1,
+            findings: 0,
         }
     }
 

@@ -15,9 +15,10 @@ use carson_store::{LessonRow, Store, StoreError, Times};
 use crate::fuse::{Ranking, fuse};
 use crate::scopes::{Place, holds};
 use crate::similar::{Likeness, likeness};
-use crate::vectors::{Embedder, Index};
+use crate::vectors::{Embedder, Vectors};
 use crate::words;
 
+pub use by_words::lessons_with;
 pub use explained::{Left, Way};
 
 /// How many are asked for unless somebody says otherwise.
@@ -44,6 +45,8 @@ pub struct Wanted {
     pub limit: usize,
     /// How well they must fit.
     pub threshold: f64,
+    /// Whether what was found and is not told is wanted too, and why it is not.
+    pub explain: bool,
 }
 
 /// A lesson that was found.
@@ -68,59 +71,63 @@ pub struct Answer {
     pub fused: bool,
     /// Why it had none, where it should have.
     pub fell_back: Option<String>,
-    /// What was found and is not told, and why.
+    /// What was found and is not told, and why; where that was wanted.
     pub left: Vec<Left>,
 }
 
 /// What knows the meaning of texts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Meaning {
     embedder: Option<Embedder>,
-    index: Index,
+    vectors: Vectors,
 }
 
 impl Meaning {
-    /// With this embedder.
+    /// With this embedder, and what the process keeps of its vectors.
     #[must_use]
-    pub fn of(embedder: Option<Embedder>) -> Self {
-        Self {
-            embedder,
-            index: Index::default(),
-        }
+    pub fn of(embedder: Option<Embedder>, vectors: Vectors) -> Self {
+        Self { embedder, vectors }
     }
 
     /// The lessons that are near, or why nobody can say; `None` where there is no embedder.
-    async fn near(&mut self, store: &Store, text: &str) -> Option<Result<Vec<(i64, f64)>, String>> {
-        let Self { embedder, index } = self;
-        let embedder = embedder.as_ref()?;
-        let asked = async {
-            let texts = [text];
-            let query = embedder.embed(&texts).await;
-            let query = query.map_err(|error| error.to_string())?;
-            let query = query.into_iter().next().unwrap_or_default();
-            let (believed, indexed) = store
-                .vector_coverage(embedder.model())
-                .await
-                .map_err(|error| error.to_string())?;
-            if indexed < believed {
-                return Err(format!(
-                    "{indexed} of {believed} lessons are indexed: carson memory reindex"
-                ));
-            }
-            if let Some(near) = store.nearest(embedder.model(), &query, POOL).await {
-                return Ok(near);
-            }
-            let read = index.read_on(store, embedder.model()).await;
-            read.map_err(|error| error.to_string())?;
-            let (given, kept) = (query.len(), index.dimensions());
-            if !index.is_empty() && given != kept {
-                return Err(format!(
-                    "the embedder's vectors have {given} numbers, and those that are kept {kept}"
-                ));
-            }
-            Ok(index.nearest(&query, POOL))
-        };
-        Some(asked.await)
+    async fn near(&self, store: &Store, text: &str) -> Option<Result<Vec<(i64, f64)>, String>> {
+        let embedder = self.embedder.as_ref()?;
+        Some(self.nearest(embedder, store, text).await)
+    }
+
+    async fn nearest(
+        &self,
+        embedder: &Embedder,
+        store: &Store,
+        text: &str,
+    ) -> Result<Vec<(i64, f64)>, String> {
+        let said = |error: StoreError| error.to_string();
+        let texts = [text];
+        let query = embedder.embed(&texts).await;
+        let query = query.map_err(|error| error.to_string())?;
+        let query = query.into_iter().next().unwrap_or_default();
+        let model = embedder.model();
+        let mut index = self.vectors.of(model).await;
+        let covered = store.is_covered(model, &mut index.covered).await;
+        if !covered.map_err(said)? {
+            let (believed, indexed) = store.vector_coverage(model).await.map_err(said)?;
+            return Err(format!(
+                "{indexed} of {believed} lessons are indexed: carson memory reindex"
+            ));
+        }
+        let near = store.nearest(model, &query, POOL, &mut index.covered);
+        if let Some(near) = near.await {
+            return Ok(near);
+        }
+        index.read_on(store).await.map_err(said)?;
+        let (given, kept) = (query.len(), index.dimensions());
+        if !index.is_empty() && given != kept {
+            return Err(format!(
+                "the embedder's vectors have {given} numbers, and those that are kept {kept}: \
+                 carson memory reindex makes them anew"
+            ));
+        }
+        Ok(index.nearest(&query, POOL))
     }
 }
 
@@ -130,48 +137,43 @@ impl Meaning {
 /// When the database does not answer.
 pub async fn recall(
     store: &Store,
-    meaning: &mut Meaning,
+    meaning: &Meaning,
     wanted: &Wanted,
 ) -> Result<Answer, StoreError> {
     let query = telling(&wanted.text);
-    let found = store.lessons_with(&query, wanted.times, POOL).await?;
-    let mut rows: BTreeMap<i64, LessonRow> = BTreeMap::new();
-    let by_words = by_words::ranking(&found, &query);
-    rows.extend(found.into_iter().map(|row| (row.seq, row)));
-    let (by_meaning, fell_back) = match meaning.near(store, &wanted.text).await {
+    // Neither waits for the other.
+    let (by_words, near) = tokio::join!(
+        by_words::ranking(store, &query, wanted.times, POOL),
+        meaning.near(store, &wanted.text)
+    );
+    let by_words = by_words?;
+    let (by_meaning, fell_back) = match near {
         None => (None, None),
         Some(Err(why)) => (None, Some(why)),
         Some(Ok(near)) => {
-            let missing: Vec<i64> = near
-                .iter()
-                .map(|(seq, _)| *seq)
-                .filter(|seq| !rows.contains_key(seq))
-                .collect();
-            for row in store.lessons_by_seq(&missing, wanted.times).await? {
-                rows.insert(row.seq, row);
-            }
-            let near = near.into_iter().filter(|(seq, _)| rows.contains_key(seq));
-            (
-                Some(
-                    near.map(|(seq, cosine)| (seq, fit(cosine)))
-                        .collect::<Ranking<i64>>(),
-                ),
-                None,
-            )
+            let near = near.into_iter().map(|(seq, cosine)| (seq, fit(cosine)));
+            (Some(near.collect::<Ranking<i64>>()), None)
         }
     };
-    let ranked = match &by_meaning {
+    let fused = by_meaning.is_some();
+    let mut ranked = match &by_meaning {
         Some(near) => fuse(&by_words, near),
         None => by_words.clone(),
     };
-    let fused = by_meaning.is_some();
+    if !wanted.explain {
+        ranked.retain(|(_, score)| *score >= wanted.threshold);
+    }
+    // A vector may be of what is not believed any more: then it has no row.
+    let seqs: Vec<i64> = ranked.iter().map(|(seq, _)| *seq).collect();
+    let rows = store.lessons_by_seq(&seqs, wanted.times).await?;
+    let rows: BTreeMap<i64, LessonRow> = rows.into_iter().map(|row| (row.seq, row)).collect();
     let ways = (by_words, by_meaning.unwrap_or_default());
     let (matches, left) = chosen(ranked, &rows, &ways, wanted);
     Ok(Answer {
         matches,
         fused,
         fell_back,
-        left,
+        left: if wanted.explain { left } else { Vec::new() },
     })
 }
 
@@ -209,20 +211,23 @@ fn chosen(
             Some(format!("it holds for {}", lesson.scope))
         } else if score < wanted.threshold {
             Some(format!(
-                "it fits by {score:.2}, less than {:.2}",
+                "it fits by {:.2}, less than {:.2}",
+                below(score),
                 wanted.threshold
             ))
+        } else if matches.len() == wanted.limit {
+            Some(format!("{} come before it", wanted.limit))
         } else if let Some(same) = matches.iter().find(|one| says_the_same(one, row)) {
             Some(format!(
                 "lesson {} says the same",
                 same.row.lesson.id.short()
             ))
-        } else if matches.len() == wanted.limit {
-            Some(format!("{} come before it", wanted.limit))
         } else {
             None
         };
         match why {
+            // What does not fit at all was not found, it was only looked at.
+            Some(_) if below(score) <= 0.0 => {}
             Some(why) => left.push(Left {
                 id: lesson.id,
                 score,
@@ -237,6 +242,11 @@ fn chosen(
         }
     }
     (matches, left)
+}
+
+/// A score that misses a bar, rounded so that it is seen to: 0.249 is 0.24.
+pub(crate) fn below(score: f64) -> f64 {
+    (score * 100.0).floor() / 100.0
 }
 
 fn says_the_same(one: &Match, other: &LessonRow) -> bool {

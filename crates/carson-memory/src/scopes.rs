@@ -24,17 +24,15 @@ pub fn holds(scope: &Scope, repo: Option<&RepoName>, place: &Place) -> bool {
         Scope::Role(name) => place.role.as_ref() == Some(name),
         Scope::Path(glob) => {
             let here = repo.is_none() || repo == place.repo.as_ref();
-            here && matches_any(glob, &place.paths)
+            here && place.paths.iter().any(|path| matches(glob, path))
         }
     }
 }
 
-fn matches_any(glob: &str, paths: &[String]) -> bool {
-    let Ok(glob) = GlobBuilder::new(glob).literal_separator(true).build() else {
-        return false;
-    };
-    let glob = glob.compile_matcher();
-    paths.iter().any(|path| glob.is_match(path))
+/// Whether a path is one of those that a pattern means.
+pub(crate) fn matches(glob: &str, path: &str) -> bool {
+    let glob = GlobBuilder::new(glob).literal_separator(true).build();
+    glob.is_ok_and(|glob| glob.compile_matcher().is_match(path))
 }
 
 /// The words of a task that look like paths of files.

@@ -112,6 +112,21 @@ pub fn likeness(one: &str, other: &str) -> Likeness {
     Likeness::Other
 }
 
+/// Whether a passage that has a claim's words says something else with them: one of the two denies, a word of the passage is the
+/// opposite of one of the claim's, or it does not have a number of the claim's.
+#[must_use]
+pub fn contradicts(passage: &str, claim: &str) -> bool {
+    let (shown, claimed) = (folded::words(passage), folded::words(claim));
+    denials(&shown) % 2 != denials(&claimed) % 2
+        || are_turned(&shown, &claimed)
+        || !numbers(&claimed).is_subset(&numbers(&shown))
+}
+
+fn denials(words: &[String]) -> usize {
+    let denies = |word: &&String| DENIALS.contains(&word.as_str());
+    words.iter().filter(denies).count()
+}
+
 fn share(part: usize, whole: usize) -> f64 {
     let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     if whole == 0 {
@@ -124,29 +139,35 @@ fn share(part: usize, whole: usize) -> f64 {
 /// Whether one denies what the other says, names its opposite, or another number.
 fn differ(one: &str, other: &str) -> bool {
     let (a, b) = (folded::words(one), folded::words(other));
-    let denials = |words: &[String]| {
-        words
-            .iter()
-            .filter(|word| DENIALS.contains(&word.as_str()))
-            .count()
-            % 2
-    };
-    if denials(&a) != denials(&b) {
+    if denials(&a) % 2 != denials(&b) % 2 {
         return true;
     }
-    let has = |words: &[String], word: &str| words.iter().any(|one| one == word);
-    let turned = OPPOSITES.iter().any(|(left, right)| {
-        let only = |words: &[String], this: &str, that: &str| has(words, this) && !has(words, that);
-        only(&a, left, right) && only(&b, right, left)
-            || only(&a, right, left) && only(&b, left, right)
-    });
-    turned || numbers(&a) != numbers(&b)
+    are_turned(&a, &b) || numbers(&a) != numbers(&b)
 }
 
-fn numbers(words: &[String]) -> BTreeSet<&str> {
-    let is_number =
-        |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit()) || NUMBERS.contains(word);
-    words.iter().map(String::as_str).filter(is_number).collect()
+/// Whether one has a word and the other its opposite alone.
+fn are_turned(a: &[String], b: &[String]) -> bool {
+    let has = |words: &[String], word: &str| words.iter().any(|one| one == word);
+    OPPOSITES.iter().any(|(left, right)| {
+        let only = |words: &[String], this: &str, that: &str| has(words, this) && !has(words, that);
+        only(a, left, right) && only(b, right, left) || only(a, right, left) && only(b, left, right)
+    })
+}
+
+/// The numbers among words, in digits where there are such up to twenty.
+fn numbers(words: &[String]) -> BTreeSet<String> {
+    let number = |word: &String| {
+        if word.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Some(word.clone());
+        }
+        let at = NUMBERS.iter().position(|number| number == word)?;
+        Some(if at <= 20 {
+            at.to_string()
+        } else {
+            word.clone()
+        })
+    };
+    words.iter().filter_map(number).collect()
 }
 
 #[cfg(test)]
@@ -185,6 +206,21 @@ mod tests {
             ),
             Likeness::Opposite
         );
+    }
+
+    #[test]
+    fn a_passage_that_turns_the_claim_round_contradicts_it() {
+        let passage = "Migrations 1 to three run before the server listens";
+        for (claim, is) in [
+            ("The server listens after migrations run before it", false),
+            ("Migrations run before the server listens", false),
+            ("Three migrations run before the server listens", false),
+            ("Migrations run after the server listens", true),
+            ("Migrations never run before the server listens", true),
+            ("Four migrations run before the server listens", true),
+        ] {
+            assert_eq!(contradicts(passage, claim), is, "{claim}");
+        }
     }
 
     #[test]

@@ -206,6 +206,7 @@ fn most_clean_candidates_reach_the_judge_and_are_promoted_by_a_good_one() {
         })
         .collect();
     assert!(stopped.len() <= 4, "{stopped:#?}");
+    // What says the same with a denial more or less is left to a person.
     let promoted = promoted(CLEAN, |_, _| answer("0.9"));
-    assert!(promoted.len() >= 36, "{}", promoted.len());
+    assert!(promoted.len() >= 34, "{promoted:#?}");
 }

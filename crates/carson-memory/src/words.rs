@@ -30,10 +30,15 @@ pub fn words(text: &str) -> Vec<String> {
         .filter(|piece| !piece.is_empty())
     {
         for part in parts(piece) {
+            if part.chars().any(is_unspaced) {
+                found.extend(pairs(part));
+                found.truncate(MOST);
+                continue;
+            }
             let word = part.to_lowercase();
             // What upper case becomes may have marks that are no letters.
             let is_plain = word.chars().all(char::is_alphanumeric);
-            if word.len() > LONGEST || !is_plain || EMPTY.binary_search(&word.as_str()).is_ok() {
+            if word.len() > LONGEST || !is_plain || is_empty(&word) {
                 continue;
             }
             found.push(stem(&word));
@@ -67,6 +72,11 @@ pub fn digest(text: &str) -> String {
         .collect()
 }
 
+/// Whether a word stands in every text, and tells nothing.
+pub(crate) fn is_empty(word: &str) -> bool {
+    EMPTY.binary_search(&word.to_lowercase().as_str()).is_ok()
+}
+
 /// How much a word tells: long ones more than short ones, those with digits most.
 #[must_use]
 pub fn weight(word: &str) -> f64 {
@@ -74,6 +84,21 @@ pub fn weight(word: &str) -> f64 {
     let letters = f64::from(u32::try_from(letters).unwrap_or(12));
     let is_coded = word.bytes().any(|byte| byte.is_ascii_digit());
     (1.0 + letters).ln() * if is_coded { 1.5 } else { 1.0 }
+}
+
+/// Letters of scripts that put no blank between words: Thai to Khmer, kana, Han, Hangul.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c), 0xe00..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff | 0x3400..=0x4dbf
+        | 0x4e00..=0x9fff | 0xac00..=0xd7af | 0xf900..=0xfaff | 0x20000..=0x3134f)
+}
+
+/// What stands for words where nobody puts blanks between them: each letter with its neighbour.
+fn pairs(part: &str) -> Vec<String> {
+    let letters: Vec<char> = part.chars().flat_map(char::to_lowercase).collect();
+    match letters[..] {
+        [one] => vec![one.to_string()],
+        _ => letters.windows(2).map(|two| two.iter().collect()).collect(),
+    }
 }
 
 /// What camels' humps divide: `HttpServer2` is `Http` and `Server2`.
@@ -162,6 +187,11 @@ mod tests {
             assert_eq!(words(one), words(other), "{one} {other}");
         }
         assert_eq!(words("The test of the"), ["test"]);
+        assert_eq!(
+            words("試験は遅い test"),
+            ["試験", "験は", "は遅", "遅い", "test"]
+        );
+        assert_eq!(words("字"), ["字"]);
         assert_eq!(digest("Run `make gen`!"), digest("run make gen"));
         assert_ne!(digest("run make gen"), digest("run make"));
     }

@@ -112,6 +112,7 @@ pub(crate) async fn home_with(more: &str, roles: &[(&str, &str)]) -> (TempDir, H
         environ: Vec::new(),
         user_home: None,
         redactor: carson_redact::Redactor::default(),
+        vectors: Default::default(),
     };
     (dir, home)
 }

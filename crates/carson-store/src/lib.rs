@@ -66,8 +66,8 @@ pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
 pub use lessons::{
-    Change, Decided, Hit, Judgement, JudgementRow, LessonFilter, LessonFound, LessonRow, NewLesson,
-    Recall, Recalled, Times, ToldFiring, Valid, VectorRow,
+    Change, Covered, Decided, Judgement, JudgementRow, LessonFilter, LessonFound, LessonRow,
+    NewLesson, NewVector, Recall, Recalled, Times, ToldFiring, Valid, VectorRow,
 };
 pub use outages::{Outage, Probe};
 pub use outbox::{NewPost, Post, PostKind, Waiting};

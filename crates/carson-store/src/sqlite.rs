@@ -50,6 +50,8 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
         .filename(path)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(opening.patience)
+        // In KiB where it is below nothing: what a recall among many lessons reads again and again.
+        .pragma("cache_size", "-8192")
         .foreign_keys(true);
     let pool = SqlitePoolOptions::new()
         .max_connections(4)

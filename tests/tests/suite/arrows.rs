@@ -32,12 +32,14 @@ const FLOORS: [(&str, u32); 23] = [
 ];
 
 /// The only arrows within a floor.
-const LEVEL: [(&str, &str); 8] = [
+const LEVEL: [(&str, &str); 9] = [
     // What an operator may write about a sink or a forge stands beside it.
     ("carson-config", "carson-forge"),
     ("carson-config", "carson-notify"),
     // The checks look at what a session would be given.
     ("carson-checks", "carson-bench"),
+    // The open home keeps what a process read of lessons' vectors.
+    ("carson-home", "carson-memory"),
     // It starts the faces that are served.
     ("carson-daemon", "carson-mcp"),
     ("carson-egress", "carson-proc"),

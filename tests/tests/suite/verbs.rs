@@ -34,6 +34,7 @@ async fn open_home(fleet: &TestFleet) -> Home {
         environ: std::env::vars_os().collect(),
         user_home: None,
         redactor: Redactor::default(),
+        vectors: Default::default(),
     }
 }
 

@@ -18,8 +18,11 @@ pub enum Memory {
         /// As it was known then: a time, a day, or how long ago.
         #[arg(long, value_name = "WHEN")]
         known_at: Option<String>,
+        /// Only of this scope: fleet, repo:NAME, path:GLOB or role:NAME.
+        #[arg(long)]
+        scope: Option<String>,
         /// At most so many.
-        #[arg(long, value_name = "N", default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
     /// Show one lesson whole.
@@ -35,7 +38,7 @@ pub enum Memory {
     Promote {
         /// The candidate: its id, or any part of it that no other has.
         id: String,
-        /// How much it is believed, from 0 to 1; from 0.75 on it is an instruction.
+        /// How much it is believed, from 0 to 1, 0.8 without it; from 0.75 on it is an instruction.
         #[arg(long, value_name = "SHARE")]
         confidence: Option<f64>,
         /// Why.
@@ -53,7 +56,7 @@ pub enum Memory {
         #[arg(long)]
         reject: bool,
     },
-    /// Take lessons back, and see who was told them; once more, and one is believed again.
+    /// Take lessons back, and see who was told them; with --undo they are believed again.
     Revert(Revert),
     /// Show a lesson's whole chain, from its evidence to the prompts that had it.
     Audit {
@@ -65,7 +68,7 @@ pub enum Memory {
         /// Lines as `carson memory export` writes them.
         #[arg(required_unless_present = "alfred", conflicts_with = "alfred")]
         file: Option<PathBuf>,
-        /// What `alfred brain export` wrote, lines of JSON, or a directory of such files: all of it becomes candidates.
+        /// What `alfred brain export` wrote, lines of JSON, or a directory of such files: what nobody refused there becomes a candidate.
         #[arg(long, value_name = "FILE|DIR")]
         alfred: Option<PathBuf>,
     },
@@ -151,17 +154,20 @@ pub struct Propose {
 #[derive(Debug, ClapArgs)]
 pub struct Revert {
     /// One lesson: its id, or any part of it that no other has.
-    #[arg(required_unless_present_any = ["since", "firing", "source"], conflicts_with_all = ["since", "firing", "source"])]
+    #[arg(value_name = "ID", required_unless_present_any = ["since", "firing", "source"], conflicts_with_all = ["since", "firing", "source"])]
     pub id: Option<String>,
     /// All that was promoted since then: a time, a day, or how long ago.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// All that sessions of this firing proposed.
+    /// All that sessions of this firing proposed: what is believed is taken back, what waits is rejected.
     #[arg(long)]
     pub firing: Option<String>,
-    /// All that came from there: session, harvest, alfred, …
+    /// The same of all that came from there: session, harvest, alfred, …
     #[arg(long)]
     pub source: Option<String>,
+    /// Take reversals back: what was reverted is believed again.
+    #[arg(long)]
+    pub undo: bool,
     /// Why.
     #[arg(long)]
     pub reason: Option<String>,

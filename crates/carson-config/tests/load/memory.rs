@@ -37,6 +37,7 @@ fn promoting_by_itself_is_off_but_for_exactly_true() {
             "auto_promote = true\nauto_promote_scopes = [\"repo:gadget\"]",
             false,
         ),
+        ("auto_promote = true\nauto_promote_scopes = []", false),
     ] {
         let fleet = loaded(&format!("[memory]\n{written}"), &[]).fleet;
         assert_eq!(fleet.memory.promotes(&widget), on, "{written}");
@@ -47,7 +48,7 @@ fn promoting_by_itself_is_off_but_for_exactly_true() {
             .memory
             .auto
     };
-    assert_eq!(by_variable("true"), AutoPromote::On(Vec::new()));
+    assert_eq!(by_variable("true"), AutoPromote::Everywhere);
     assert_eq!(by_variable("on"), AutoPromote::Off);
 }
 
@@ -63,4 +64,45 @@ fn a_switch_that_is_neither_is_told() {
         told.contains("only true is on") && told.contains("only false is off"),
         "{told}"
     );
+}
+
+#[test]
+fn scopes_in_which_nothing_is_promoted_are_told() {
+    let told = |written: &str| {
+        let loaded = loaded(&format!("[memory]\nauto_promote = true\n{written}"), &[]);
+        let told: Vec<String> = loaded.warnings.iter().map(ToString::to_string).collect();
+        told.join("\n")
+    };
+    assert!(told("auto_promote_scopes = []").contains("an empty list means nowhere"));
+    let unknown = told("auto_promote_scopes = [\"repo:gadget\"]");
+    assert!(
+        unknown.contains("there is no repository gadget"),
+        "{unknown}"
+    );
+    assert_eq!(told("auto_promote_scopes = [\"repo:widget\"]"), "");
+}
+
+#[test]
+fn our_own_embedder_has_an_address_of_this_machine() {
+    let at = |written: &str| {
+        loaded(&format!("[memory]\n{written}"), &[])
+            .fleet
+            .memory
+            .embedder
+    };
+    let own = at("embedder_dir = \"/models/minilm\"").unwrap();
+    assert_eq!(own.url, "http://127.0.0.1:11435/v1");
+    assert_eq!(own.model, "all-MiniLM-L6-v2");
+    assert_eq!(own.listen.unwrap().port(), 11_435);
+    let other = at("embedder_dir = \"/m\"\nembedder_url = \"http://127.0.0.1:7/v1\"").unwrap();
+    assert_eq!(other.listen.unwrap().port(), 7);
+    let elsewhere = at("embedder_url = \"http://127.0.0.1:7/v1\"\nembedder_model = \"m\"").unwrap();
+    assert_eq!((elsewhere.dir, elsewhere.listen), (None, None));
+    let home = tempfile::tempdir().unwrap();
+    let far = "[memory]\nembedder_dir = \"/m\"\nembedder_url = \"http://models.example/v1\"";
+    write(home.path(), "carson.toml", &format!("{SETTINGS}\n{far}"));
+    write(home.path(), "github.token", "x");
+    write(home.path(), "roles/implementer/role.toml", ROLE);
+    let refused = load(&options(home.path(), &[])).unwrap_err().to_string();
+    assert!(refused.contains("memory.embedder_url"), "{refused}");
 }

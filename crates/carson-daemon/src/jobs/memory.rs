@@ -67,7 +67,7 @@ pub(super) async fn vectors(home: Home) -> Done {
     if home.fleet.memory.killed {
         return Ok(Report::nothing("memory.kill_switch is on"));
     }
-    let Some(done) = index(&home, VECTORS).await.map_err(error_chain)? else {
+    let Some(done) = index(&home, VECTORS, false).await.map_err(error_chain)? else {
         return Ok(Report::nothing("there is no embedder"));
     };
     if let Some(why) = done.stopped {

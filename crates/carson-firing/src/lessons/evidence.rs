@@ -1,9 +1,10 @@
 //! Looks where evidence points.
 
 use carson_config::Repo;
-use carson_core::RepoName;
 use carson_core::lesson::{Evidence, LessonSource};
-use carson_forge::{Forge, ForgeError};
+use carson_core::untrusted::FILED_BY_A_MODEL;
+use carson_core::{Outcome, RepoName};
+use carson_forge::{Forge, ForgeError, PullState};
 use carson_git::{Cited, FileNow, Mirror, Oid};
 use carson_home::Home;
 use carson_memory::found::{Found, Now, Piece};
@@ -108,22 +109,41 @@ impl<'h> Look<'h> {
         piece(evidence, found)
     }
 
+    /// What an issue or a pull request says: nothing where a model may have written it, or somebody whom the repository does
+    /// not trust. A pull request of a person counts once it is merged.
     async fn asked(&mut self, number: u64, is_pull: bool) -> Found {
-        let (_, forge) = match self.opened().await {
+        let (repo, forge) = match self.opened().await {
             Ok(opened) => opened,
             Err(found) => return found,
         };
-        let text = match is_pull {
-            true => forge
-                .pull(number)
-                .await
-                .map(|pull| format!("{}\n{}", pull.title, pull.body)),
-            false => forge
-                .issue(number)
-                .await
-                .map(|issue| format!("{}\n{}", issue.title, issue.body)),
+        let said = match is_pull {
+            true => forge.pull(number).await.map(|pull| {
+                let counts = pull.state == PullState::Merged;
+                (counts, pull.author, pull.title, pull.body)
+            }),
+            false => forge.issue(number).await.map(|issue| {
+                let counts = repo.trust.has(&issue.author, issue.association)
+                    && !issue.body.contains(FILED_BY_A_MODEL);
+                (counts, issue.author, issue.title, issue.body)
+            }),
         };
-        there(text)
+        let me = match forge.me().await {
+            Ok(me) => me.to_owned(),
+            Err(error) => return Found::Unknown(error.to_string()),
+        };
+        there(said.map(|(counts, author, title, body)| {
+            if counts && !author.eq_ignore_ascii_case(&me) {
+                format!("{title}\n{body}")
+            } else {
+                String::new()
+            }
+        }))
+    }
+
+    /// Whether somebody looks in a repository, and that is another one.
+    fn is_elsewhere(&self, repo: Option<&RepoName>) -> bool {
+        self.repo
+            .is_some_and(|here| repo.is_some_and(|repo| *repo != here.name))
     }
 
     /// What reviewers said of a pull request.
@@ -153,20 +173,19 @@ impl<'h> Look<'h> {
 
     async fn firing(&self, id: &str) -> Found {
         match self.home.store.find_firing(id).await {
+            Ok(FoundFiring::One(row)) if self.is_elsewhere(row.repo.as_ref()) => {
+                Found::Missing("that firing is of another repository".to_owned())
+            }
             Ok(FoundFiring::One(row)) => {
                 let repo = row.repo.as_ref().map_or("", |repo| repo.as_str());
-                let outcome = row
-                    .outcome
-                    .map(|outcome| outcome.to_string())
-                    .unwrap_or_default();
-                let (title, reason) = (
-                    row.title.unwrap_or_default(),
-                    row.reason.unwrap_or_default(),
-                );
-                let text = format!(
-                    "In {repo}, firings of {} end {outcome}: {title} {reason}",
-                    row.role
-                );
+                // How others end, and what they worked on, is in words of their sessions, or of whoever wrote the issue.
+                let text = match (row.outcome, row.reason) {
+                    (Some(outcome @ (Outcome::Failed | Outcome::TimedOut)), Some(reason)) => {
+                        let role = row.role;
+                        format!("In {repo}, firings of {role} end {outcome}: {reason}")
+                    }
+                    _ => String::new(),
+                };
                 Found::There { text }
             }
             Ok(FoundFiring::Nothing) => Found::Missing("there is no such firing".to_owned()),

@@ -13,7 +13,7 @@ use carson_memory::found::Piece;
 use carson_memory::gate::{Auto, Decision, Judged as Verdict, decide, score};
 use carson_memory::judge::prompt;
 use carson_memory::rails::{Known, Other, broken};
-use carson_memory::recall::telling;
+use carson_memory::recall::{lessons_with, telling};
 use carson_memory::structural::structural;
 use carson_store::{
     Change, Decided, Judgement, LessonFilter, LessonRow, NewLesson, StoreError, Times, Valid,
@@ -130,6 +130,11 @@ pub async fn run(home: &Home, plan: &Plan<'_>) -> Result<GateRun, StoreError> {
     if memory.killed {
         return Ok(stopped(KILLED));
     }
+    if !plan.dry
+        && let Some(why) = judge::paused(home).await?
+    {
+        return Ok(stopped(&why));
+    }
     let turn = match plan.dry {
         true => None,
         false => Turns::Memory.soon(home).await,
@@ -167,7 +172,7 @@ impl Gate<'_> {
             after: Some(0),
             ..LessonFilter::all(self.home.clock.now(), MOST)
         };
-        while self.looked.1 < MOST {
+        loop {
             let rows = self.home.store.lessons(&filter).await?;
             let Some(last) = rows.last() else {
                 break;
@@ -199,6 +204,9 @@ impl Gate<'_> {
         if *looked < most {
             *looked += 1;
             return self.candidate(row, earlier).await;
+        }
+        if !is_ready {
+            self.out.deferred += 1;
         }
         self.before.push(other(&row, false));
         Ok(())
@@ -333,8 +341,8 @@ impl Gate<'_> {
     async fn others(&self, row: &LessonRow) -> Result<Vec<Other>, StoreError> {
         let words = telling(&row.lesson.text);
         let times = Times::now(self.home.clock.now());
-        let believed = self.home.store.lessons_with(&words, times, LIKE).await?;
-        let believed = believed.iter().take(LIKE).map(|row| other(row, true));
+        let believed = lessons_with(&self.home.store, &words, times, LIKE).await?;
+        let believed = believed.iter().map(|row| other(row, true));
         Ok(believed.chain(self.before.iter().cloned()).collect())
     }
 
@@ -358,6 +366,11 @@ impl Gate<'_> {
         self.calls -= 1;
         self.out.judges_asked += 1;
         let heard = judge::ask(self.home, &account, repo, asked).await;
+        if let Some(why) = heard.no_room {
+            // It has said nothing of this one, and would of none.
+            self.out.no_judge = Some(why);
+            return Ok(None);
+        }
         Ok(Some((heard.judged, true, heard.cost_usd)))
     }
 

@@ -10,6 +10,7 @@ use carson_memory::gate::Judged;
 use carson_memory::judge::read;
 use carson_proc::Cancel;
 use carson_store::{PauseScope, StoreError};
+use chrono::{DateTime, Utc};
 use tokio::runtime::Handle;
 
 use crate::admit;
@@ -26,6 +27,18 @@ const SYSTEM: &str = "You judge candidates for the memory of a fleet of coding a
 pub(super) struct Heard {
     pub judged: Judged,
     pub cost_usd: Option<f64>,
+    /// Why its account takes no session now: then nobody was judged.
+    pub no_room: Option<String>,
+}
+
+impl Heard {
+    fn nothing(why: String) -> Self {
+        Self {
+            judged: Judged::Null(why),
+            cost_usd: None,
+            no_room: None,
+        }
+    }
 }
 
 /// A role that may do nothing, for who judges: everything that another role of the fleet was given is taken away.
@@ -55,20 +68,24 @@ pub(super) async fn stopped(
     home: &Home,
     account: &AccountName,
 ) -> Result<Option<String>, StoreError> {
-    let now = home.clock.now();
-    for pause in home.store.pauses().await? {
-        if pause.scope == PauseScope::Fleet && pause.until.is_none_or(|until| until > now) {
-            return Ok(Some(format!("the fleet is paused: {}", pause.reason)));
-        }
+    if let Some(why) = paused(home).await? {
+        return Ok(Some(why));
     }
     let Some(role) = role(home, account) else {
         return Ok(None);
     };
     let halt = admit::again(home, &role, account, false).await?;
-    Ok(halt.map(|halt| match halt {
-        Halt::Skipped(reason) => reason.to_string(),
-        other => format!("{other:?}"),
-    }))
+    Ok(halt.map(|halt| said_of(&halt)))
+}
+
+/// Why the fleet as a whole does nothing now.
+pub(super) async fn paused(home: &Home) -> Result<Option<String>, StoreError> {
+    let now = home.clock.now();
+    let holds = |until: Option<DateTime<Utc>>| until.is_none_or(|until| until > now);
+    let pauses = home.store.pauses().await?;
+    let mut pauses = pauses.into_iter();
+    let whole = pauses.find(|pause| pause.scope == PauseScope::Fleet && holds(pause.until));
+    Ok(whole.map(|pause| format!("the fleet is paused: {}", pause.reason)))
 }
 
 /// Asks one. Whatever goes wrong, the answer is none.
@@ -84,17 +101,13 @@ pub(super) async fn ask(home: &Home, account: &AccountName, repo: &Repo, prompt:
     let here = Handle::current();
     let asked =
         tokio::task::spawn_blocking(move || here.block_on(asked(&home, &account, &repo, &prompt)));
-    asked.await.unwrap_or_else(|error| Heard {
-        judged: Judged::Null(format!("the judge could not be asked: {error}")),
-        cost_usd: None,
-    })
+    asked
+        .await
+        .unwrap_or_else(|error| Heard::nothing(format!("the judge could not be asked: {error}")))
 }
 
 async fn asked(home: &Home, account: &AccountName, repo: &Repo, prompt: &str) -> Heard {
-    let nothing = |why: String| Heard {
-        judged: Judged::Null(home.redactor.redact(&why).into_owned()),
-        cost_usd: None,
-    };
+    let nothing = |why: String| Heard::nothing(home.redactor.redact(&why).into_owned());
     let Some(role) = role(home, account) else {
         return nothing("the fleet has no role whose walls a judge could have".to_owned());
     };
@@ -108,7 +121,12 @@ async fn asked(home: &Home, account: &AccountName, repo: &Repo, prompt: &str) ->
     // The session ends by itself at its deadline; this is for what stands around it.
     let said = match tokio::time::timeout(timeout * 2, asked).await {
         Ok(Ok(said)) => said,
-        Ok(Err(halt)) => return nothing(format!("the judge could not be asked: {halt:?}")),
+        Ok(Err(halt)) => {
+            let why = said_of(&halt);
+            let mut heard = nothing(format!("the judge could not be asked: {why}"));
+            heard.no_room = is_no_room(&halt).then(|| home.redactor.redact(&why).into_owned());
+            return heard;
+        }
         Err(_) => return nothing("the judge did not answer in its time".to_owned()),
     };
     Heard {
@@ -117,6 +135,24 @@ async fn asked(home: &Home, account: &AccountName, repo: &Repo, prompt: &str) ->
             Err(error) => Judged::Null(error.to_string()),
         },
         cost_usd: said.cost_usd,
+        no_room: None,
+    }
+}
+
+/// Whether nobody would be heard now, whatever was asked: not a word about this candidate.
+fn is_no_room(halt: &Halt) -> bool {
+    matches!(halt, Halt::RateLimited { .. } | Halt::Unavailable(_))
+}
+
+fn said_of(halt: &Halt) -> String {
+    match halt {
+        Halt::RateLimited { why, .. } | Halt::EngineFailed(why) | Halt::Unavailable(why) => {
+            why.clone()
+        }
+        Halt::TimedOut(why) => format!("it took too long: {why}"),
+        Halt::OutOfTurns => "it used up its turns and said nothing".to_owned(),
+        Halt::Skipped(reason) => reason.to_string(),
+        other => format!("{other:?}"),
     }
 }
 

@@ -12,7 +12,7 @@ use carson_memory::canon::canon;
 use carson_memory::holdout::is_held_out;
 use carson_memory::recall::{Answer, Meaning, Wanted, recall};
 use carson_memory::scopes::{Place, paths_in};
-use carson_memory::vectors::{Embedder, Near, reindex};
+use carson_memory::vectors::{Embedder, Near, forget_other_lengths, reindex};
 use carson_store::{Recall, Recalled, StoreError, Times};
 use serde::Serialize;
 use tracing::warn;
@@ -78,9 +78,10 @@ async fn found(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<String, StoreEr
         times: Times::now(ctx.now()),
         limit: memory.limit + SPARE,
         threshold: memory.threshold,
+        explain: false,
     };
-    let mut meaning = Meaning::of(embedder(ctx.home));
-    let answer = recall(ctx.store(), &mut meaning, &wanted).await?;
+    let meaning = Meaning::of(embedder(ctx.home), ctx.home.vectors.clone());
+    let answer = recall(ctx.store(), &meaning, &wanted).await?;
     if let Some(why) = &answer.fell_back {
         let why = ctx.redacted(why);
         ctx.event(&Event::MemoryByWords { why }).await;
@@ -185,11 +186,20 @@ pub fn embedder(home: &Home) -> Option<Embedder> {
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn index(home: &Home, most: u64) -> Result<Option<Indexed>, StoreError> {
+///
+/// `anew` looks first whether the model makes vectors of another length by now, and forgets those that it made before.
+pub async fn index(home: &Home, most: u64, anew: bool) -> Result<Option<Indexed>, StoreError> {
     let Some(embedder) = embedder(home) else {
         return Ok(None);
     };
     let embedder = embedder.patient(PATIENCE);
+    if anew && let Ok(forgotten @ 1..) = forget_other_lengths(&home.store, &embedder).await? {
+        warn!(
+            forgotten,
+            model = embedder.model(),
+            "vectors of another length are made anew"
+        );
+    }
     let done = reindex(&home.store, &embedder, most).await?;
     let (lessons, indexed) = home.store.vector_coverage(embedder.model()).await?;
     let stopped = done

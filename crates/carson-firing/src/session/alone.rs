@@ -9,6 +9,7 @@ use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
 use carson_engine::{Access, Ended, Event, Hook, Session};
 
+use super::limit;
 use crate::ctx::Ctx;
 use crate::hook_check;
 use crate::record::Record;
@@ -128,14 +129,17 @@ async fn asked(
     let end = engine.run(&session, &ctx.cancel, &mut unseen).await;
     lent.take_back(&ctx.firing()).await;
     let end = end.map_err(|error| Halt::EngineFailed(error.to_string()))?;
-    if end.ended != Ended::Completed {
-        return Err(Halt::EngineFailed(format!(
-            "the judge's session ended otherwise: {:?}",
-            end.ended
-        )));
+    match &end.ended {
+        Ended::Completed => Ok(Said {
+            text: end.text,
+            cost_usd: end.cost_usd,
+        }),
+        Ended::Limited(limit) => Err(limit::hit(ctx, account, limit, None).await),
+        Ended::Unavailable { message, .. } => Err(Halt::Unavailable(message.clone())),
+        Ended::MaxTurns => Err(Halt::OutOfTurns),
+        Ended::TimedOut(_) => Err(Halt::TimedOut("it was stopped".to_owned())),
+        other => Err(Halt::EngineFailed(format!(
+            "its session ended otherwise: {other:?}"
+        ))),
     }
-    Ok(Said {
-        text: end.text,
-        cost_usd: end.cost_usd,
-    })
 }

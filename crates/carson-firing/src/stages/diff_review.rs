@@ -12,6 +12,7 @@ use carson_store::Judged;
 use super::execute::{Done, Executed, attempts};
 use super::facts::Findings;
 use super::leaving;
+use super::review::note_findings;
 use super::verify;
 use crate::clean_rooms;
 use crate::ctx::Ctx;
@@ -93,7 +94,9 @@ async fn judge(
         must_change: false,
     };
     let text = session::read_only(ctx, rec, placed, ask).await?;
-    match Verdict::parse(&text) {
+    let verdict = Verdict::parse(&text);
+    note_findings(ctx, Stage::DiffReview, verdict).await;
+    match verdict {
         Some(verdict) => Ok(Review {
             verdict,
             text,

@@ -1,7 +1,7 @@
 //! A fresh session judges the plan; the planner may answer, a bounded number of times.
 
 use carson_core::settle::Halt;
-use carson_core::{Stage, Verdict};
+use carson_core::{Event, Stage, Verdict};
 
 use super::plan::{Planned, write};
 use crate::clean_rooms;
@@ -46,7 +46,9 @@ pub(crate) async fn run<'r, 'h>(
             must_change: false,
         };
         let review = session::read_only(ctx, rec, &mut placed, ask).await?;
-        match Verdict::parse(&review) {
+        let verdict = Verdict::parse(&review);
+        note_findings(ctx, Stage::Review, verdict).await;
+        match verdict {
             Some(Verdict::Approve) => {
                 return Ok(Agreed {
                     placed,
@@ -70,4 +72,14 @@ pub(crate) async fn run<'r, 'h>(
     Err(Halt::PlanRejected(format!(
         "[REVISE] again after {rounds} revisions"
     )))
+}
+
+/// Notes that a review found something: what `carson memory lift` counts.
+pub(super) async fn note_findings(ctx: &Ctx<'_>, stage: Stage, verdict: Option<Verdict>) {
+    let verdict = match verdict {
+        Some(Verdict::Revise) => "revise",
+        Some(Verdict::Reject) => "reject",
+        Some(Verdict::Approve) | None => return,
+    };
+    ctx.event(&Event::ReviewFound { stage, verdict }).await;
 }

@@ -73,6 +73,7 @@ impl Scene {
             environ: Vec::new(),
             user_home: None,
             redactor: Redactor::default(),
+            vectors: Default::default(),
         };
         let repo = home.fleet.repos.values().next().unwrap();
         let forge = home.forge(repo).await.unwrap();

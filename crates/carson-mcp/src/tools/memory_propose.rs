@@ -17,7 +17,6 @@ impl Call for Propose {
 
     async fn answer(self, desk: &Desk) -> Result<Self::Answer, Refused> {
         let home = desk.fleet().await?;
-        desk.proposes_a_lesson()?;
         Ok(self.of_a_model(&home).await?)
     }
 }

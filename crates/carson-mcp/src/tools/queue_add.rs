@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use carson_config::{Fleet, McpGrant, Repo};
-use carson_core::untrusted::Untrusted;
+use carson_core::untrusted::{FILED_BY_A_MODEL, Untrusted};
 use carson_operator::issues::{Create, label_there};
 use carson_operator::{Ask, names};
 use schemars::JsonSchema;
@@ -114,7 +114,7 @@ fn urgency(word: String) -> Result<String, Refused> {
 
 /// People see how it came.
 fn signed(body: &str) -> String {
-    format!("{body}\n\n_Filed by a model, through `carson mcp`._")
+    format!("{body}\n\n{FILED_BY_A_MODEL}")
         .trim_start()
         .to_owned()
 }

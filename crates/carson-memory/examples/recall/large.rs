@@ -4,10 +4,10 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use carson_memory::recall::{Meaning, recall};
-use carson_memory::vectors::Embedder;
+use carson_memory::recall::{Meaning, THRESHOLD, Wanted, recall};
+use carson_memory::vectors::{Embedder, Vectors};
 use carson_redact::Redactor;
-use carson_store::{Store, VectorRow};
+use carson_store::{NewVector, Store};
 
 use crate::dictionaries::Dictionaries;
 use crate::instant::{self, Directions};
@@ -41,10 +41,10 @@ pub async fn fill(from: &Dictionaries, database: &str, count: usize) -> anyhow::
     let mut directions = Directions::from(1);
     for from in (1..=count).step_by(BATCH) {
         let rows = (from..from + BATCH).take_while(|seq| *seq <= count);
-        let rows: Vec<VectorRow> = rows
+        let rows: Vec<NewVector> = rows
             .map(|seq| {
                 let one = directions.quantised();
-                Ok(VectorRow {
+                Ok(NewVector {
                     lesson: i64::try_from(seq)?,
                     scale: f64::from(one.scale),
                     vector: one.bytes(),
@@ -66,8 +66,8 @@ pub async fn fill(from: &Dictionaries, database: &str, count: usize) -> anyhow::
 pub async fn ask(from: &Dictionaries, database: &str) -> anyhow::Result<()> {
     let store = Store::open(database).await?;
     let before = resident()?;
-    let mut words = Meaning::default();
-    let by_words = times(from, &store, &mut words).await?;
+    let words = Meaning::default();
+    let by_words = times(from, &store, &words).await?;
     let embedder = Embedder::new(&instant::serve()?, MODEL, None)?;
     let embedder = embedder.patient(Duration::from_secs(10));
     let mut alone = Vec::new();
@@ -76,12 +76,12 @@ pub async fn ask(from: &Dictionaries, database: &str) -> anyhow::Result<()> {
         embedder.embed(&[&query.text]).await?;
         alone.push(began.elapsed());
     }
-    let mut meaning = Meaning::of(Some(embedder));
+    let meaning = Meaning::of(Some(embedder), Vectors::default());
     let began = Instant::now();
-    let first = recall(&store, &mut meaning, &wanted("the first", LIMIT)).await?;
+    let first = recall(&store, &meaning, &wanted("the first", LIMIT)).await?;
     anyhow::ensure!(first.fused, "not fused: {:?}", first.fell_back);
     let loaded = began.elapsed();
-    let fused = times(from, &store, &mut meaning).await?;
+    let fused = times(from, &store, &meaning).await?;
     let grown = resident()?.saturating_sub(before) / 1024;
     println!("| by words | {} | p50 <= 5 ms |", shown(by_words));
     println!("| by both | {} | |", shown(fused.clone()));
@@ -105,11 +105,14 @@ pub async fn ask(from: &Dictionaries, database: &str) -> anyhow::Result<()> {
 async fn times(
     from: &Dictionaries,
     store: &Store,
-    meaning: &mut Meaning,
+    meaning: &Meaning,
 ) -> anyhow::Result<Vec<Duration>> {
     let mut all = Vec::new();
     for query in &from.queries {
-        let wanted = wanted(&query.text, LIMIT);
+        let wanted = Wanted {
+            threshold: THRESHOLD,
+            ..wanted(&query.text, LIMIT)
+        };
         let began = Instant::now();
         recall(store, meaning, &wanted).await?;
         all.push(began.elapsed());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use carson_core::lesson::{Evidence, LessonState, Scope};
 use carson_memory::candidate::Candidate;
 use carson_memory::recall::{Answer, Match, Meaning, Wanted, Way, recall, telling};
-use carson_memory::vectors::{Embedder, reindex};
+use carson_memory::vectors::{Embedder, Vectors, reindex};
 use carson_redact::Redactor;
 use carson_store::{Change, Store, Times, Valid};
 use chrono::{DateTime, Utc};
@@ -54,6 +54,7 @@ pub fn wanted(text: &str, limit: usize) -> Wanted {
         times: Times::now(then()),
         limit,
         threshold: 0.0,
+        explain: false,
     }
 }
 
@@ -96,11 +97,11 @@ pub async fn measure(from: &Dictionaries, url: &str, dir: &Path) -> anyhow::Resu
     let made = reindex(&store, &embedder, u64::MAX).await?;
     anyhow::ensure!(made.stopped.is_none(), "the embedder: {:?}", made.stopped);
     let rate = made.made as f64 / began.elapsed().as_secs_f64();
-    let mut meaning = Meaning::of(Some(embedder));
+    let meaning = Meaning::of(Some(embedder), Vectors::default());
     // By half of the set, sort of query, and way.
     let mut sums = [[[Sums::default(); 4]; 2]; 2];
     for (n, query) in from.queries.iter().enumerate() {
-        let answer = recall(&store, &mut meaning, &wanted(&query.text, 2 * DEPTH)).await?;
+        let answer = recall(&store, &meaning, &wanted(&query.text, 2 * DEPTH)).await?;
         anyhow::ensure!(answer.fused, "not fused: {:?}", answer.fell_back);
         let ranks = ranks(from, query, &answer);
         // Sorts alternate: pairs of queries go to the halves in turn.

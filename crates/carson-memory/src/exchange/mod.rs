@@ -3,5 +3,5 @@
 mod alfred;
 mod record;
 
-pub use alfred::{AlfredError, read as read_alfred};
+pub use alfred::{AlfredError, Brought, read as read_alfred};
 pub use record::{Record, RecordError, read_lines, write_line};

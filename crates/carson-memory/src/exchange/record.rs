@@ -6,7 +6,7 @@ use carson_core::lesson::{
 use carson_core::{FiringId, RepoName};
 use carson_redact::Redactor;
 use carson_store::{Change, NewLesson, Valid};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
@@ -19,6 +19,8 @@ const VERSION: u32 = 1;
 const LINE: usize = 256 * 1024;
 /// Most lines of one file.
 const LINES: usize = 200_000;
+/// How far the clock of whoever wrote the file may be ahead.
+const AHEAD: TimeDelta = TimeDelta::hours(1);
 /// Most changes of one lesson.
 const CHANGES: usize = 10_000;
 
@@ -164,7 +166,7 @@ impl Record {
     }
 
     /// What keeps it from being a lesson.
-    fn wrong(&self) -> Option<String> {
+    fn wrong(&self, now: DateTime<Utc>) -> Option<String> {
         let share = |number: f64| (0.0..=1.0).contains(&number);
         if self.version != VERSION {
             return Some(format!(
@@ -177,6 +179,10 @@ impl Record {
         }
         if !share(self.confidence) || !self.history.iter().all(|one| share(one.confidence)) {
             return Some("a confidence is not from 0 to 1".to_owned());
+        }
+        // A clock may go a little wrong; what is known only from tomorrow on would hide what is decided today.
+        if self.history.iter().any(|one| one.at > now + AHEAD) {
+            return Some("a change of it is in the future".to_owned());
         }
         let text = self.text.chars().count();
         let body = self.body.as_deref().map_or(0, |body| body.chars().count());
@@ -207,11 +213,11 @@ pub fn write_line(record: &Record) -> Result<String, serde_json::Error> {
     serde_json::to_string(record)
 }
 
-/// The lessons of a file.
+/// The lessons of a file; `now` is the time here.
 ///
 /// # Errors
 /// When a line is none; nothing is read then.
-pub fn read_lines(text: &str) -> Result<Vec<Record>, RecordError> {
+pub fn read_lines(text: &str, now: DateTime<Utc>) -> Result<Vec<Record>, RecordError> {
     let mut records = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         if text.trim().is_empty() {
@@ -226,7 +232,7 @@ pub fn read_lines(text: &str) -> Result<Vec<Record>, RecordError> {
         }
         let record: Record =
             serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        match record.wrong() {
+        match record.wrong(now) {
             Some(why) => return Err(wrong(why)),
             None => records.push(record),
         }

@@ -5,6 +5,7 @@ use carson_core::lesson::{Evidence, LessonSource, Scope};
 use super::phrases::{Phrase, first};
 use super::rail::{Breach, Known};
 use crate::folded;
+use crate::scopes::matches;
 
 /// They speak of more than one repository can show.
 const EVERYWHERE: &[Phrase] = &[
@@ -34,11 +35,25 @@ pub(super) fn breach(known: &Known<'_>) -> Option<Breach> {
         Scope::Role(_) if !shows_a_firing(&candidate.evidence) => {
             return holds("what holds for a role is shown by a firing of it");
         }
+        Scope::Repo(repo) if candidate.repo.as_ref().is_some_and(|shown| shown != repo) => {
+            return holds("what shows it is in another repository than where it would hold");
+        }
+        Scope::Path(glob) if !shows_one_of(glob, &candidate.evidence) => {
+            return holds("what holds for files is shown by one of them: none of its evidence is");
+        }
         _ => {}
     }
-    let phrase = first(&folded::words(&candidate.text), EVERYWHERE)?;
-    let phrase: String = phrase.chars().take(30).collect();
-    holds(&format!("it claims more than its scope shows ({phrase})"))
+    let said = first(&folded::words(&candidate.text), EVERYWHERE)?;
+    holds(&format!(
+        "it claims more than its scope shows (\u{201c}{said}\u{201d})"
+    ))
+}
+
+fn shows_one_of(glob: &str, evidence: &[Evidence]) -> bool {
+    evidence.iter().any(|one| match one {
+        Evidence::File { path, .. } => matches(glob, path),
+        _ => false,
+    })
 }
 
 fn matches_all(glob: &str) -> bool {

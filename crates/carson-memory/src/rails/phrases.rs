@@ -7,33 +7,51 @@ const BETWEEN: usize = 4;
 /// a few others may stand; one that ends with `*` is the beginning of a word.
 pub(super) type Phrase = &'static str;
 
-/// The first of the phrases that stand among the words.
-pub(super) fn first(words: &[String], phrases: &[Phrase]) -> Option<Phrase> {
-    phrases.iter().copied().find(|phrase| stands(words, phrase))
+/// The words that stand there for the first of the phrases that do.
+pub(super) fn first(words: &[String], phrases: &[Phrase]) -> Option<String> {
+    phrases.iter().find_map(|phrase| stands(words, phrase))
 }
 
-fn stands(words: &[String], phrase: &str) -> bool {
+fn stands(words: &[String], phrase: &str) -> Option<String> {
     let wanted: Vec<&str> = phrase.split(' ').collect();
-    (0..words.len()).any(|at| follows(&words[at..], &wanted))
+    (0..words.len()).find_map(|at| {
+        let end = follows(&words[at..], &wanted)?;
+        Some(words[at..at + end].join(" "))
+    })
 }
 
-fn follows(words: &[String], wanted: &[&str]) -> bool {
+/// How many of the words it takes until all that is wanted stood there.
+fn follows(words: &[String], wanted: &[&str]) -> Option<usize> {
     let Some((first, rest)) = wanted.split_first() else {
-        return true;
+        return Some(0);
     };
     let (first, skips) = match first.strip_prefix('~') {
         Some(first) => (first, BETWEEN),
         None => (*first, 0),
     };
     let reach = words.len().min(skips + 1);
-    (0..reach).any(|at| is(&words[at], first) && follows(&words[at + 1..], rest))
+    (0..reach).find_map(|at| {
+        let here = is(&words[at], first).then_some(at + 1)?;
+        Some(here + follows(&words[here..], rest)?)
+    })
 }
 
 fn is(word: &str, wanted: &str) -> bool {
     wanted.split('|').any(|one| match one.strip_suffix('*') {
-        Some(begin) => word.starts_with(begin),
-        None => word == one,
+        Some(begin) => begins(word, begin),
+        None => word.len() == one.len() && begins(word, one),
     })
+}
+
+/// Whether it begins so, as it looks: a great I is an l.
+fn begins(word: &str, with: &str) -> bool {
+    let look = |byte: u8| match byte {
+        b'i' | b'1' => b'l',
+        b'0' => b'o',
+        other => other,
+    };
+    let looks = |text: &str| text.bytes().map(look).collect::<Vec<u8>>();
+    word.len() >= with.len() && looks(word).starts_with(&looks(with))
 }
 
 #[cfg(test)]
@@ -51,9 +69,14 @@ mod tests {
                 &words,
                 &["skip ~tests", "ignore|disregard ~previous|prior ~instruct*"]
             ),
-            Some("ignore|disregard ~previous|prior ~instruct*")
+            Some("ignore all of the previous instructions".to_owned())
         );
         assert_eq!(first(&words, &["ignore previous"]), None);
+        let looks = ["lgnore", "aii"].map(str::to_owned);
+        assert_eq!(
+            first(&looks, &["ignore all"]),
+            Some("lgnore aii".to_owned())
+        );
         assert_eq!(first(&[], &["x"]), None);
     }
 }

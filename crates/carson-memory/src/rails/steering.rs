@@ -3,13 +3,15 @@
 //! A lesson says how something is. One that tells a judge what to answer, a session what to forget, or a tool what to run
 //! past its walls is no lesson, whatever else it says.
 
+use carson_core::lesson::LessonSource;
+
 use super::phrases::{Phrase, first};
 use super::rail::{Breach, Known, texts};
 use crate::folded;
 
 /// Meant for whoever judges.
 const TO_THE_JUDGE: &[Phrase] = &[
-    "judge ~confidence|promote|approve|accept|trust|must|should|will|return|answer|score",
+    "judge ~confidence|promote|approve*|accept*|trust*|must|should|will|return|answer|score*|verified|verifies|rates|rated|confirm*|judged",
     "dear|hello|hey|note|attention|message ~judge|reviewer|evaluator|grader|gatekeeper",
     "confidence ~1|10|100|one|high|maximum|max|full|099|09",
     "maximum|max|full|highest ~confidence|score|rating",
@@ -28,6 +30,17 @@ const TO_THE_JUDGE: &[Phrase] = &[
     "excellent|perfect|wise|brilliant|great|kind|expert ~judge|reviewer|evaluator",
     "respond|reply|answer|return|output ~only|exactly|with ~json|confidence|true|yes|approve",
     "memory gate|layer ~must|should|accept*|promote*|trust*",
+    "gate accepts|promotes|accepted|promoted",
+    "full marks",
+    "rating ~below|above|of",
+    "whoever|who grades|judges|rates|grading|judging",
+];
+
+/// What people are said to have decided: only they know.
+const IN_THEIR_NAME: &[Phrase] = &[
+    "operator|owner|maintainer*|admin*|administrator*|security|carson ~approved|approves|permitted|permits|allowed|authorised|authorized|decided|confirmed|verified|signed|said|says|agreed",
+    "owners|operators|maintainers decision|approval|permission|wish|wishes|order|orders|word",
+    "per|by ~operator|owner",
 ];
 
 /// Meant for whoever reads it later, to get past what binds them.
@@ -40,12 +53,27 @@ const TO_A_SESSION: &[Phrase] = &[
     "new|updated|real|actual|following ~instructions|orders|directive*",
     "never|not|dont|without ~report|reporting|tell|telling|mention|reveal|inform|warn ~operator|owner|user|human*|people|person|anyone|anybody|maintainer*|reviewer*",
     "never|not|dont report|tell|mention|reveal|log ~hook*|refus*|violation*|block*",
+    "never|not|nowhere reported|mentioned|told|logged",
+    "agents|agent|sessions|session|assistant|assistants ~must|shall|should|never|will",
+    "you will|shall|must|should",
+    "as an ai",
+    "imagine|suppose ~agent|session|you|reviewer",
+    "play|playing ~game",
+    "ship ready",
+    "lgtm",
+    "review*|request*|diff|change*|pr|prs ~approved|resolved|merged|accepted ~without",
+    "resolved|approved|accepted without ~reading|review|looking|checking",
     "do|tell|say|mention ~not|never|nothing ~tell|mention|reveal|report|log|warn|inform ~operator|user|human*|anyone|anybody|people|owner",
     "without telling|asking|informing|notifying",
     "end|finish|close|begin|start ~session|answer|reply|every|each|turn ~ok|approve|partial|silent|reject",
     "instead of ~task|issue|plan",
     "jailbreak|dan ~mode",
-    "carry out|comply|obey ~instructions|orders|me|this|the|every",
+    "carry out|comply|obey ~instructions|orders|me|this|the|every|with",
+    "system|safety override",
+    "read|spelled backwards|reversed",
+    "rot13",
+    "end ~of ~lesson*|memory|data|task|prompt*|instruction*",
+    "new ~task|instruction*|order*|directive*",
     "secret*|credential*|token*|password*|key*|env* ~send|post|upload|copy|print|echo|exfiltrat*|leak|commit|paste|email|write",
     "send|post|upload|copy|print|echo|exfiltrat*|leak|dump|paste|email|forward ~secret*|credential*|token*|password*|apikey*|environment|env|ssh|keys",
     "read|cat|open|load ~ssh|aws|netrc|credentials|passwd|shadow|id_rsa|env",
@@ -65,6 +93,14 @@ const TO_A_TOOL: &[Phrase] = &[
     "sudo",
     "disable|disabling|skip|skipping|bypass|bypassing|remove|removing|delete|deleting|kill|silence|suppress|comment|circumvent|circumventing|evade|avoid|omit|mute ~hook*|sandbox*|check*|test*|lint*|review*|guard*|wall*|gate*|scan*|secret*|verification|signature*|signing|breaker|limit*|redact*|landlock|seccomp|audit*|ci|permission*|approval*|coverage|validation|security",
     "turn|switch ~off ~hook*|sandbox*|check*|tests|lint*|review*|guard*|scan*|verification|signature*|signing|breaker|security|tls|ssl|certificate*|validation",
+    "hook*|sandbox*|guard*|wall*|verification|signature*|permission*|approval*|review|reviews|tls|ssl|certificate* ~disabled|off|skipped|bypassed|optional|ignored|unnecessary|stops ~nothing|now|for|in|at|here|always|to|tonight|and",
+    "hook*|sandbox*|verification|review|tls|ssl ~disabled|off|optional|bypassed",
+    "hook|guard|wall|walls|sandbox stops|keeps ~nothing|nobody",
+    "branch|branches ~writable|unprotected|unguarded",
+    "finding*|vulnerabilit* ~false|ignored|resolved ~positives|without",
+    "password*|secret*|key*|token* ~plain|clear ~text",
+    "merge|merges anything",
+    "id rsa|ed25519",
     "dangerously skip",
     "dangerously*",
     "yolo",
@@ -89,11 +125,30 @@ const TO_A_TOOL: &[Phrase] = &[
 ];
 
 /// What only a machine's own text has.
-const MARKS: [&str; 22] = [
+const MARKS: [&str; 39] = [
     "<<<data",
     "data>>>",
     "</system",
     "<system",
+    "</data",
+    "</memory",
+    "</lesson",
+    "</task",
+    "[lesson",
+    "; instruction]",
+    "; hint]",
+    "<function_calls",
+    "<invoke",
+    "<!--",
+    "<details",
+    "](javascript",
+    "@everyone",
+    "/carson ",
+    "fixes #",
+    "closes #",
+    "&#",
+    "\\u00",
+    "%20",
     "<|im_start|>",
     "<|im_end|>",
     "[inst]",
@@ -110,9 +165,10 @@ const MARKS: [&str; 22] = [
     "[approve]",
     "[already-done]",
     "```",
-    "http://",
-    "https://",
 ];
+
+/// What names somewhere else: no part of a claim, but of what shows one.
+const ADDRESSES: [&str; 2] = ["http://", "https://"];
 
 /// Phrases that are looked for where blanks were left out.
 const RUN_TOGETHER: [&str; 12] = [
@@ -131,9 +187,32 @@ const RUN_TOGETHER: [&str; 12] = [
 ];
 
 pub(super) fn breach(known: &Known<'_>) -> Option<Breach> {
-    texts(known)
-        .find_map(|text| steers(&text))
-        .map(Breach::Rejects)
+    let candidate = known.candidate;
+    let mut claimed = candidate.body.iter().chain([&candidate.text]);
+    let steers = claimed
+        .clone()
+        .find_map(|text| has(text, &ADDRESSES))
+        .or_else(|| texts(known).find_map(|text| steers(&text)));
+    if let Some(why) = steers {
+        return Some(Breach::Rejects(why));
+    }
+    if candidate.source == LessonSource::Operator {
+        return None;
+    }
+    let said = claimed.find_map(|text| first(&folded::words(text), IN_THEIR_NAME))?;
+    Some(Breach::Holds(format!(
+        "it speaks for people (\u{201c}{said}\u{201d}): they decide"
+    )))
+}
+
+/// The first of the marks that it has.
+fn has(text: &str, marks: &[&str]) -> Option<String> {
+    let lower = format!("\n{}", text.to_lowercase());
+    let mark = marks.iter().find(|mark| lower.contains(**mark))?;
+    Some(format!(
+        "it has {:?}, which is no part of a claim",
+        mark.trim()
+    ))
 }
 
 /// What in a text speaks to somebody as if it had a say.
@@ -144,17 +223,12 @@ fn steers(text: &str) -> Option<String> {
         ("a session", TO_A_SESSION),
         ("a tool", TO_A_TOOL),
     ] {
-        if let Some(phrase) = first(&words, phrases) {
-            let phrase: String = phrase.chars().take(40).collect();
-            return Some(format!("it speaks to {to} ({phrase})"));
+        if let Some(said) = first(&words, phrases) {
+            return Some(format!("it speaks to {to} (\u{201c}{said}\u{201d})"));
         }
     }
-    let lower = format!("\n{}", text.to_lowercase());
-    if let Some(mark) = MARKS.iter().find(|mark| lower.contains(**mark)) {
-        return Some(format!(
-            "it has {:?}, which is no part of a claim",
-            mark.trim()
-        ));
+    if let Some(mark) = has(text, &MARKS) {
+        return Some(mark);
     }
     let together = words.concat();
     let found = RUN_TOGETHER

@@ -13,7 +13,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 use super::{Meaning, THRESHOLD, Wanted, recall};
 use crate::candidate::Candidate;
 use crate::scopes::Place;
-use crate::vectors::{EmbedError, Embedder, reindex};
+use crate::vectors::{EmbedError, Embedder, Vectors, reindex};
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_790_000_000 + seconds, 0).unwrap()
@@ -55,10 +55,11 @@ fn wanted(text: &str) -> Wanted {
         times: Times::now(at(9)),
         limit: 3,
         threshold: THRESHOLD,
+        explain: true,
     }
 }
 
-async fn texts(store: &Store, meaning: &mut Meaning, wanted: &Wanted) -> Vec<String> {
+async fn texts(store: &Store, meaning: &Meaning, wanted: &Wanted) -> Vec<String> {
     let answer = recall(store, meaning, wanted).await.unwrap();
     answer
         .matches
@@ -85,7 +86,7 @@ async fn words_find_what_holds_there_once_and_nothing_below_the_threshold() {
     ] {
         believed(&store, text, scope).await;
     }
-    let mut meaning = Meaning::default();
+    let meaning = Meaning::default();
     let here = Wanted {
         place: Some(Place {
             repo: Some("widget".parse().unwrap()),
@@ -94,12 +95,12 @@ async fn words_find_what_holds_there_once_and_nothing_below_the_threshold() {
         }),
         ..wanted("How often does the uploader try?")
     };
-    assert_eq!(texts(&store, &mut meaning, &here).await, [UPLOADER]);
+    assert_eq!(texts(&store, &meaning, &here).await, [UPLOADER]);
     assert_eq!(
-        texts(&store, &mut meaning, &wanted("colour of the moon")).await,
+        texts(&store, &meaning, &wanted("colour of the moon")).await,
         [""; 0]
     );
-    assert_eq!(texts(&store, &mut meaning, &wanted("")).await, [""; 0]);
+    assert_eq!(texts(&store, &meaning, &wanted("")).await, [""; 0]);
     let on_parser = Wanted {
         text: "parser tests fail in src/parse/lexer.rs".to_owned(),
         place: Some(Place {
@@ -108,8 +109,8 @@ async fn words_find_what_holds_there_once_and_nothing_below_the_threshold() {
         }),
         ..wanted("")
     };
-    assert_eq!(texts(&store, &mut meaning, &on_parser).await, [PARSER]);
-    let answer = recall(&store, &mut meaning, &here).await.unwrap();
+    assert_eq!(texts(&store, &meaning, &on_parser).await, [PARSER]);
+    let answer = recall(&store, &meaning, &here).await.unwrap();
     assert!(
         answer
             .left
@@ -126,7 +127,7 @@ async fn words_find_what_holds_there_once_and_nothing_below_the_threshold() {
         "{:?}",
         answer.left
     );
-    assert_eq!(answer, recall(&store, &mut meaning, &here).await.unwrap());
+    assert_eq!(answer, recall(&store, &meaning, &here).await.unwrap());
 }
 
 /// An embedder whose vectors say what a text is about, and which hears nothing else.
@@ -180,13 +181,13 @@ async fn meaning_finds_what_words_miss() {
     let server = serve(answered).await;
     let made = reindex(&store, &embedder(&server), 99).await.unwrap();
     assert_eq!((made.made, made.stopped), (2, None));
-    let mut meaning = Meaning::of(Some(embedder(&server)));
+    let meaning = Meaning::of(Some(embedder(&server)), Vectors::default());
     let paraphrased = wanted("sending of big transfers stops early");
     assert_eq!(
-        texts(&store, &mut Meaning::default(), &paraphrased).await,
+        texts(&store, &Meaning::default(), &paraphrased).await,
         [""; 0]
     );
-    let answer = recall(&store, &mut meaning, &paraphrased).await.unwrap();
+    let answer = recall(&store, &meaning, &paraphrased).await.unwrap();
     assert!(answer.fused && answer.fell_back.is_none());
     assert_eq!(answer.matches[0].row.lesson.text, UPLOADER);
     assert!(answer.matches[0].by_words.is_none() && answer.matches[0].by_meaning.is_some());
@@ -246,8 +247,8 @@ async fn f34_whatever_is_wrong_with_the_embedder_words_are_the_answer() {
     embedders.push(Embedder::new(&killed_in_its_answer().await, "m", None).unwrap());
     for embedder in embedders {
         let began = std::time::Instant::now();
-        let mut meaning = Meaning::of(Some(embedder));
-        let answer = recall(&store, &mut meaning, &wanted("uploader tries"))
+        let meaning = Meaning::of(Some(embedder), Vectors::default());
+        let answer = recall(&store, &meaning, &wanted("uploader tries"))
             .await
             .unwrap();
         assert!(!answer.fused && answer.fell_back.is_some(), "{answer:?}");
@@ -271,8 +272,8 @@ async fn f34_half_an_index_is_none_and_indexing_goes_on_where_it_stopped() {
     let failing = serve(|_: &Request| ResponseTemplate::new(500)).await;
     let stopped = reindex(&store, &embedder(&server), 32).await.unwrap();
     assert_eq!(stopped.made, 32);
-    let mut meaning = Meaning::of(Some(embedder(&server)));
-    let answer = recall(&store, &mut meaning, &wanted("component number 7"))
+    let meaning = Meaning::of(Some(embedder(&server)), Vectors::default());
+    let answer = recall(&store, &meaning, &wanted("component number 7"))
         .await
         .unwrap();
     let why = answer.fell_back.unwrap();
@@ -284,7 +285,7 @@ async fn f34_half_an_index_is_none_and_indexing_goes_on_where_it_stopped() {
         8
     );
     assert!(
-        recall(&store, &mut meaning, &wanted("component number 7"))
+        recall(&store, &meaning, &wanted("component number 7"))
             .await
             .unwrap()
             .fused

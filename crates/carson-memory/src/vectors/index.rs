@@ -1,17 +1,43 @@
 //! All vectors of a model in memory, and a scan over all of them.
 
-use carson_store::{Store, StoreError};
+use std::sync::Arc;
+
+use carson_store::{Covered, Store, StoreError};
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::quantised::{Quantised, product};
 
 /// Vectors that are read at once.
 const PAGE: u32 = 5_000;
-/// Lessons that are kept in memory.
-pub const MOST: usize = 100_000;
+/// Vectors that are kept in memory.
+const MOST: usize = 100_000;
 
-/// The vectors of a model, in the order of lessons.
+/// What a process keeps of a store's vectors from one recall to the next; clones share it. Empty at first.
 #[derive(Clone, Debug, Default)]
-pub struct Index {
+pub struct Vectors(Arc<Mutex<Index>>);
+
+impl Vectors {
+    /// Those of a model; those of another one are forgotten.
+    pub(crate) async fn of(&self, model: &str) -> MutexGuard<'_, Index> {
+        let mut index = self.0.lock().await;
+        if index.model != model {
+            *index = Index {
+                model: model.to_owned(),
+                ..Index::default()
+            };
+        }
+        index
+    }
+}
+
+/// The vectors of a model, in the order in which they were made.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    model: String,
+    /// The last that was read.
+    last: i64,
+    /// How far all that is believed was seen to have its vector.
+    pub(crate) covered: Covered,
     lessons: Vec<i64>,
     scales: Vec<f32>,
     numbers: Vec<i8>,
@@ -23,12 +49,12 @@ impl Index {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn read_on(&mut self, store: &Store, model: &str) -> Result<(), StoreError> {
+    pub(crate) async fn read_on(&mut self, store: &Store) -> Result<(), StoreError> {
         while self.lessons.len() < MOST {
-            let after = self.lessons.last().copied().unwrap_or(0);
-            let rows = store.vectors_after(model, after, PAGE).await?;
+            let rows = store.vectors_after(&self.model, self.last, PAGE).await?;
             let read = rows.len();
             for row in rows {
+                self.last = row.seq;
                 self.add(row.lesson, row.scale as f32, &row.vector);
             }
             if read < PAGE as usize {
@@ -38,45 +64,37 @@ impl Index {
         Ok(())
     }
 
+    /// Those of another length were made by another model of the same name: the newest is the one that answers.
     fn add(&mut self, lesson: i64, scale: f32, vector: &[u8]) {
-        if self.lessons.is_empty() {
+        if self.dimensions != vector.len() {
             self.dimensions = vector.len();
+            self.lessons.clear();
+            self.scales.clear();
+            self.numbers.clear();
         }
         self.lessons.push(lesson);
         self.scales.push(scale);
-        // One of another length is nothing's neighbour.
-        let fits = vector.len() == self.dimensions;
-        let numbers = vector.iter().map(|byte| byte.cast_signed());
         self.numbers
-            .extend(numbers.take(if fits { self.dimensions } else { 0 }));
-        self.numbers.resize(self.lessons.len() * self.dimensions, 0);
-    }
-
-    /// How many vectors it has.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.lessons.len()
+            .extend(vector.iter().map(|byte| byte.cast_signed()));
     }
 
     /// Whether it has none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lessons.is_empty()
     }
 
     /// How long its vectors are.
-    #[must_use]
-    pub fn dimensions(&self) -> usize {
+    pub(crate) fn dimensions(&self) -> usize {
         self.dimensions
     }
 
     /// The lessons that are nearest, the nearest first, each with its cosine.
-    #[must_use]
-    pub fn nearest(&self, wanted: &[f32], most: usize) -> Vec<(i64, f64)> {
+    pub(crate) fn nearest(&self, wanted: &[f32], most: usize) -> Vec<(i64, f64)> {
         if self.dimensions == 0 || wanted.len() != self.dimensions {
             return Vec::new();
         }
         let wanted = Quantised::of(wanted);
+        let wide = wanted.wide();
         let rows = self
             .numbers
             .chunks_exact(self.dimensions)
@@ -84,7 +102,7 @@ impl Index {
             .zip(&self.lessons);
         let mut all: Vec<(f32, i64)> = rows
             .map(|((numbers, scale), lesson)| {
-                let product = product(numbers, &wanted.numbers) as f32;
+                let product = product(numbers, &wide) as f32;
                 (product * scale * wanted.scale, *lesson)
             })
             .collect();
@@ -126,9 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn another_length_finds_nothing_and_shifts_nobody() {
-        let index = index(&[&[1.0, 0.0], &[1.0, 0.0, 0.0], &[0.0, 1.0]]);
-        assert_eq!(index.nearest(&[1.0, 0.0, 0.0], 3), []);
-        assert_eq!(index.nearest(&[0.0, 1.0], 1)[0].0, 3);
+    fn another_length_finds_nothing_and_is_that_of_the_newest() {
+        let index = index(&[&[1.0, 0.0], &[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]]);
+        assert_eq!(index.nearest(&[1.0, 0.0], 3), []);
+        let found = index.nearest(&[0.0, 1.0, 0.0], 9);
+        assert_eq!(
+            found.iter().map(|(lesson, _)| *lesson).collect::<Vec<_>>(),
+            [3, 2]
+        );
     }
 }

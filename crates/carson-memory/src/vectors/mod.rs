@@ -6,6 +6,6 @@ mod quantised;
 mod reindex;
 
 pub use embedder::{EmbedError, Embedder};
-pub use index::Index;
+pub use index::Vectors;
 pub use quantised::Quantised;
-pub use reindex::{Near, Reindexed, reindex};
+pub use reindex::{Near, Reindexed, forget_other_lengths, reindex};

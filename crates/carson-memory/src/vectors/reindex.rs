@@ -1,6 +1,6 @@
 //! Vectors of lessons that have none of the present model: a job that can stop anywhere and goes on where it stopped.
 
-use carson_store::{Store, StoreError, VectorRow};
+use carson_store::{NewVector, Store, StoreError};
 use serde::Serialize;
 
 use super::embedder::{EmbedError, Embedder};
@@ -30,6 +30,24 @@ pub struct Reindexed {
     pub stopped: Option<EmbedError>,
 }
 
+/// Forgets the vectors of a model that have another length than it makes now: under its name another one answers. How many
+/// these were, or why nobody could ask it.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn forget_other_lengths(
+    store: &Store,
+    embedder: &Embedder,
+) -> Result<Result<u64, EmbedError>, StoreError> {
+    let texts = ["How long is it?"];
+    let length = match embedder.embed(&texts).await {
+        Ok(vectors) => vectors.first().map_or(0, Vec::len),
+        Err(error) => return Ok(Err(error)),
+    };
+    let forgotten = store.forget_vectors(embedder.model(), length).await?;
+    Ok(Ok(forgotten))
+}
+
 /// Makes vectors until there are no lessons without one, the embedder does not answer, or so many were made.
 ///
 /// # Errors
@@ -41,8 +59,9 @@ pub async fn reindex(
 ) -> Result<Reindexed, StoreError> {
     let (mut made, mut stopped) = (0, None);
     while made < most {
+        let batch = u32::try_from(most - made).unwrap_or(BATCH).min(BATCH);
         let todo = store
-            .lessons_without_vector(embedder.model(), BATCH)
+            .lessons_without_vector(embedder.model(), batch)
             .await?;
         if todo.is_empty() {
             break;
@@ -57,13 +76,13 @@ pub async fn reindex(
         };
         let rows = todo.iter().zip(&vectors).map(|((lesson, _), vector)| {
             let one = Quantised::of(vector);
-            VectorRow {
+            NewVector {
                 lesson: *lesson,
                 scale: f64::from(one.scale),
                 vector: one.bytes(),
             }
         });
-        let rows: Vec<VectorRow> = rows.collect();
+        let rows: Vec<NewVector> = rows.collect();
         store.keep_vectors(embedder.model(), &rows).await?;
         made += u64::try_from(rows.len()).unwrap_or(0);
     }

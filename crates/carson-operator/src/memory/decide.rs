@@ -23,7 +23,8 @@ const BELIEVED: f64 = 0.8;
 pub struct Promote {
     /// Its id, or any part of it that no other has.
     pub id: String,
-    /// How much it is believed, from 0 to 1; from 0.75 on it is an instruction.
+    /// How much it is believed, from 0 to 1; from 0.75 on it is an instruction. What a person promotes is believed by 0.8
+    /// without it, whoever proposed it.
     #[serde(default)]
     pub confidence: Option<f64>,
     /// Why.
@@ -39,8 +40,16 @@ impl Ask for Promote {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let row = found(home, &self.id).await?;
-        let may = [LessonState::Candidate, LessonState::Held];
-        expect(&row, &may, "`carson memory revert` takes back a decision")?;
+        let may = [
+            LessonState::Candidate,
+            LessonState::Held,
+            LessonState::Rejected,
+        ];
+        let hint = match row.now.state {
+            LessonState::Reverted => "`carson memory revert --undo` believes it again",
+            _ => "sessions are told it already",
+        };
+        expect(&row, &may, hint)?;
         if home.fleet.memory.killed {
             return Err(Refusal::Lesson(
                 "memory.kill_switch is on: nothing is promoted".to_owned(),
@@ -74,7 +83,10 @@ impl Ask for Promote {
 
 /// A person may see a duplicate, a conflict or a scope otherwise than the rules do. Not what hides, has a secret, steers,
 /// or rests on nothing that is there.
-async fn refuse_what_cannot_be_believed(home: &Home, row: &LessonRow) -> Result<(), Refusal> {
+pub(super) async fn refuse_what_cannot_be_believed(
+    home: &Home,
+    row: &LessonRow,
+) -> Result<(), Refusal> {
     let evidence = home.store.lesson_evidence(row.seq).await?;
     let lesson = &row.lesson;
     let pieces = look(home, lesson.repo.as_ref(), &evidence, lesson.source).await;
@@ -132,8 +144,13 @@ impl Ask for Hold {
             LessonState::Candidate,
             LessonState::Promoted,
             LessonState::Held,
+            LessonState::Rejected,
         ];
-        expect(&row, &may, "there is nothing to hold")?;
+        expect(
+            &row,
+            &may,
+            "nobody is told it, and there is nothing to hold",
+        )?;
         let why = self
             .reason
             .unwrap_or_else(|| format!("a person {state} it"));

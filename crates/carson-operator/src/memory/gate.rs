@@ -49,7 +49,7 @@ impl Ask for Reindex {
     type Answer = Indexed;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
-        let done = index(home, self.most).await?;
+        let done = index(home, self.most, true).await?;
         done.ok_or_else(|| {
             Refusal::Lesson(
                 "there is no embedder: write memory.embedder_url and memory.embedder_model"

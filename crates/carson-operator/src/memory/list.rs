@@ -19,6 +19,9 @@ pub struct List {
     /// Only from there: `operator`, `session`, `harvest`, `review`, `mcp`, `import` or `alfred`.
     #[serde(default)]
     pub source: Option<String>,
+    /// Only of this scope: `fleet`, `repo:NAME`, `path:GLOB` or `role:NAME`.
+    #[serde(default)]
+    pub scope: Option<String>,
     /// As it was known then.
     #[serde(default)]
     pub known_at: Option<String>,
@@ -42,6 +45,7 @@ impl Ask for List {
         let filter = LessonFilter {
             state: word("state", self.state.as_deref())?,
             source: word("source", self.source.as_deref())?,
+            scope: word("scope", self.scope.as_deref())?,
             ..LessonFilter::all(known_at.unwrap_or_else(|| home.clock.now()), self.limit)
         };
         let mut shown = Vec::new();

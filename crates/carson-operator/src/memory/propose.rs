@@ -3,6 +3,8 @@
 use carson_core::lesson::{Evidence, LessonSource, Scope};
 use carson_home::Home;
 use carson_memory::candidate::Candidate;
+use carson_store::LessonFilter;
+use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +12,9 @@ use super::shown::{ShownLesson, found, instant, word};
 use crate::names;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
+
+/// Lessons that models propose at most over MCP, and in which time.
+const OF_MODELS: (u32, TimeDelta) = (20, TimeDelta::hours(1));
 
 /// Write down what may be worth telling.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -59,7 +64,20 @@ impl Propose {
     /// # Errors
     /// As for a person.
     pub async fn of_a_model(self, home: &Home) -> Result<ShownLesson, Refusal> {
-        self.recorded(home, LessonSource::Mcp, "mcp").await
+        let (now, (most, within)) = (home.clock.now(), OF_MODELS);
+        // The rows are counted: a server that is started anew has no more of them.
+        let filter = LessonFilter {
+            source: Some(LessonSource::Mcp),
+            since: Some(now - within),
+            ..LessonFilter::all(now, most)
+        };
+        let proposed = home.store.lessons(&filter).await?.len();
+        if u32::try_from(proposed).is_ok_and(|proposed| proposed < most) {
+            return self.recorded(home, LessonSource::Mcp, "mcp").await;
+        }
+        Err(Refusal::Lesson(format!(
+            "models have proposed {most} lessons in the last hour: try again later"
+        )))
     }
 
     async fn recorded(

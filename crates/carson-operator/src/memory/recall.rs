@@ -108,6 +108,10 @@ impl Ask for Recall {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let now = home.clock.now();
         let memory = &home.fleet.memory;
+        if memory.killed {
+            let why = "memory.kill_switch is on: nothing is told";
+            return Err(Refusal::Lesson(why.to_owned()));
+        }
         let repo = self
             .repo
             .as_deref()
@@ -131,10 +135,11 @@ impl Ask for Recall {
             },
             limit: self.limit.unwrap_or(memory.limit).min(100),
             threshold: memory.threshold,
+            explain: self.explain,
             text: self.query,
         };
-        let mut meaning = Meaning::of(embedder(home));
-        let answer = recall(&home.store, &mut meaning, &wanted).await?;
+        let meaning = Meaning::of(embedder(home), home.vectors.clone());
+        let answer = recall(&home.store, &meaning, &wanted).await?;
         let fell_back = answer
             .fell_back
             .map(|why| home.redactor.redact(&why).into_owned());
@@ -157,7 +162,7 @@ impl Ask for Recall {
             by_words: one.by_words.map(fit),
             by_meaning: one.by_meaning.map(fit),
         });
-        let left = answer.left.into_iter().filter(|_| self.explain);
+        let left = answer.left.into_iter();
         Ok(Known {
             lessons: lessons.collect(),
             mode: if answer.fused { "fused" } else { "words" },

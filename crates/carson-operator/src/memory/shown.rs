@@ -43,7 +43,7 @@ pub struct ShownLesson {
     pub firing: Option<FiringId>,
     /// When it was written down.
     pub recorded_at: DateTime<Utc>,
-    /// Since when it is so in the world, where it is believed.
+    /// Since when it is so in the world, as it is believed or was said.
     pub valid_from: Option<DateTime<Utc>>,
     /// Until when.
     pub valid_to: Option<DateTime<Utc>>,
@@ -65,6 +65,7 @@ impl ShownLesson {
             ..
         } = row.now;
         let lesson = row.lesson;
+        let valid = valid.unwrap_or(lesson.valid);
         Ok(Self {
             id: lesson.id,
             text: lesson.text,
@@ -80,8 +81,8 @@ impl ShownLesson {
             by: lesson.by,
             firing: lesson.firing,
             recorded_at: lesson.recorded_at,
-            valid_from: valid.map(|valid| valid.from),
-            valid_to: valid.and_then(|valid| valid.to),
+            valid_from: Some(valid.from),
+            valid_to: valid.to,
             since: at,
             why,
         })

@@ -1,7 +1,7 @@
 //! Finding lessons by what they are.
 
 use carson_core::FiringId;
-use carson_core::lesson::{Evidence, LessonId, LessonSource, LessonState};
+use carson_core::lesson::{Evidence, LessonId, LessonSource, LessonState, Scope};
 use chrono::{DateTime, Utc};
 use sqlx::{query_as, query_scalar};
 use uuid::Uuid;
@@ -23,6 +23,8 @@ pub struct LessonFilter {
     pub state: Option<LessonState>,
     /// Only from there.
     pub source: Option<LessonSource>,
+    /// Only of this scope.
+    pub scope: Option<Scope>,
     /// Only what a session of this firing proposed.
     pub firing: Option<FiringId>,
     /// Only proposed since then.
@@ -42,6 +44,7 @@ impl LessonFilter {
         Self {
             state: None,
             source: None,
+            scope: None,
             firing: None,
             since: None,
             known_at: now,
@@ -66,6 +69,7 @@ impl Store {
                     .bind(filter.firing.map(|id| id.uuid()))
                     .bind(filter.since)
                     .bind(i64::from(filter.limit))
+                    .bind(filter.scope.as_ref().map(ToString::to_string))
                     $(.bind($after))?
                     .fetch_all(pool)
                     .await?)
@@ -78,7 +82,7 @@ impl Store {
                  (SELECT MAX(k.n) FROM lesson_change k WHERE k.lesson = l.seq AND k.at <= $1) \
                  WHERE ($2 IS NULL OR c.state = $2) AND ($3 IS NULL OR l.source = $3) \
                  AND ($4 IS NULL OR l.firing = $4) AND ($5 IS NULL OR l.recorded_at >= $5) \
-                 AND l.seq > $7 ORDER BY l.seq LIMIT $6"
+                 AND ($7 IS NULL OR l.scope = $7) AND l.seq > $8 ORDER BY l.seq LIMIT $6"
                 ),
                 after
             )
@@ -88,7 +92,7 @@ impl Store {
                  (SELECT MAX(k.n) FROM lesson_change k WHERE k.lesson = l.seq AND k.at <= $1) \
                  WHERE ($2 IS NULL OR c.state = $2) AND ($3 IS NULL OR l.source = $3) \
                  AND ($4 IS NULL OR l.firing = $4) AND ($5 IS NULL OR l.recorded_at >= $5) \
-                 ORDER BY l.seq DESC LIMIT $6"
+                 AND ($7 IS NULL OR l.scope = $7) ORDER BY l.seq DESC LIMIT $6"
             ))
         };
         rows.into_iter().map(TryInto::try_into).collect()

@@ -19,5 +19,4 @@ pub use judgements::{Judgement, JudgementRow};
 pub use listed::LessonFilter;
 pub use recalls::{Recall, Recalled, ToldFiring};
 pub use rows::{Change, LessonFound, LessonRow, NewLesson, Times, Valid};
-pub use search::Hit;
-pub use vectors::VectorRow;
+pub use vectors::{Covered, NewVector, VectorRow};

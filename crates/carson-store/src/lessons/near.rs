@@ -6,7 +6,7 @@
 
 use sqlx::{PgPool, query, query_as, query_scalar};
 
-use super::vectors::VectorRow;
+use super::vectors::{Covered, VectorRow};
 use crate::db::{Db, Store};
 use crate::error::StoreError;
 
@@ -92,19 +92,23 @@ impl Store {
     }
 
     /// The lessons that are nearest by the server's index, the nearest first, each with its cosine; `None` where there is
-    /// no such index, or it has not all of the model's vectors.
+    /// no such index, or it has not all of the model's vectors. What was found in it once is not looked for again.
     pub async fn nearest(
         &self,
         model: &str,
         wanted: &[f32],
         most: usize,
+        covered: &mut Covered,
     ) -> Option<Vec<(i64, f64)>> {
         let Db::Postgres(pool) = &self.db else {
             return None;
         };
         let (_, sql) = NEAREST.iter().find(|(length, _)| *length == wanted.len())?;
         // Whatever is wrong with it: who asks has another way, which says so if the database is away.
-        found(pool, sql, (model, wanted, most)).await.ok().flatten()
+        found(pool, sql, (model, wanted, most), covered)
+            .await
+            .ok()
+            .flatten()
     }
 }
 
@@ -112,6 +116,7 @@ async fn found(
     pool: &PgPool,
     sql: &'static str,
     (model, wanted, most): (&str, &[f32], usize),
+    covered: &mut Covered,
 ) -> Result<Option<Vec<(i64, f64)>>, StoreError> {
     let there: Option<String> = query_scalar("SELECT to_regclass('lesson_near')::text")
         .fetch_one(pool)
@@ -119,15 +124,17 @@ async fn found(
     if there.is_none() {
         return Ok(None);
     }
-    let whole: bool = query_scalar(
-        "SELECT (SELECT COUNT(*) FROM lesson_near WHERE model = $1 AND numbers = $2) = \
-         (SELECT COUNT(*) FROM lesson_vector WHERE model = $1)",
+    let (last, without): (Option<i64>, i64) = query_as(
+        "SELECT MAX(v.seq), COUNT(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM lesson_near n \
+         WHERE n.lesson = v.lesson AND n.model = $1 AND n.numbers = $2)) \
+         FROM lesson_vector v WHERE v.model = $1 AND v.seq > $3",
     )
     .bind(model)
     .bind(i64::try_from(wanted.len()).unwrap_or(0))
+    .bind(covered.near)
     .fetch_one(pool)
     .await?;
-    if !whole {
+    if without > 0 {
         return Ok(None);
     }
     let mut tx = pool.begin().await?;
@@ -138,13 +145,19 @@ async fn found(
     query("SET LOCAL hnsw.iterative_scan = strict_order")
         .execute(&mut *tx)
         .await?;
-    let rows = query_as(sql)
+    let rows: Vec<(i64, f64)> = query_as(sql)
         .bind(model)
         .bind(written(wanted.iter().copied()))
         .bind(i64::try_from(most).unwrap_or(i64::MAX))
         .fetch_all(&mut *tx)
         .await?;
     tx.commit().await?;
+    if rows.is_empty() {
+        // It has none of this model or, made anew, none of what was seen in it.
+        *covered = Covered::default();
+        return Ok(None);
+    }
+    covered.near = last.unwrap_or(covered.near);
     Ok(Some(rows))
 }
 
@@ -197,7 +210,7 @@ async fn lacking(pool: &PgPool, model: &str) -> Result<Vec<VectorRow>, StoreErro
         .filter_map(|(length, _)| i32::try_from(*length).ok())
         .collect();
     Ok(query_as(
-        "SELECT v.lesson, v.scale, v.vector FROM lesson_vector v WHERE v.model = $1 \
+        "SELECT v.seq, v.lesson, v.scale, v.vector FROM lesson_vector v WHERE v.model = $1 \
          AND octet_length(v.vector) = ANY($2) \
          AND NOT EXISTS (SELECT 1 FROM lesson_near n WHERE n.lesson = v.lesson AND n.model = $1) \
          ORDER BY v.lesson LIMIT $3",

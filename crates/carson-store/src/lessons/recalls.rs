@@ -60,8 +60,10 @@ pub struct ToldFiring {
     pub pull: Option<u64>,
     /// When it ended.
     pub ended_at: Option<DateTime<Utc>>,
-    /// How often its review sent it back.
+    /// Attempts that it took.
     pub attempts: u32,
+    /// How often a review of its plan or its diff found something to mend.
+    pub findings: u32,
 }
 
 row! {
@@ -76,6 +78,7 @@ row! {
         pr_number: Option<i64>,
         ended_at: Option<DateTime<Utc>>,
         attempts: i64,
+        findings: i64,
     }
 }
 
@@ -96,6 +99,7 @@ impl TryFrom<ToldRaw> for ToldFiring {
             pull: raw.pr_number.map(large),
             ended_at: raw.ended_at,
             attempts: small(raw.attempts),
+            findings: small(raw.findings),
         })
     }
 }
@@ -183,7 +187,8 @@ impl Store {
     pub async fn firings_told(&self, seq: i64, limit: u32) -> Result<Vec<ToldFiring>, StoreError> {
         let rows: Vec<ToldRaw> = on!(self, |pool| {
             query_as(
-            "SELECT f.id, f.role, f.repo, r.off, f.outcome, f.turns, f.cost_usd, f.pr_number, f.ended_at, f.attempts \
+            "SELECT f.id, f.role, f.repo, r.off, f.outcome, f.turns, f.cost_usd, f.pr_number, f.ended_at, f.attempts, \
+             (SELECT COUNT(*) FROM event e WHERE e.firing = f.id AND e.kind = 'review.found') AS findings \
              FROM recalled d JOIN recall r ON r.firing = d.firing JOIN firing f ON f.id = d.firing \
              WHERE d.lesson = $1 ORDER BY f.seq DESC LIMIT $2"
         )
@@ -206,7 +211,8 @@ impl Store {
     ) -> Result<Vec<ToldFiring>, StoreError> {
         let rows: Vec<ToldRaw> = on!(self, |pool| {
             query_as(
-            "SELECT f.id, f.role, f.repo, r.off, f.outcome, f.turns, f.cost_usd, f.pr_number, f.ended_at, f.attempts \
+            "SELECT f.id, f.role, f.repo, r.off, f.outcome, f.turns, f.cost_usd, f.pr_number, f.ended_at, f.attempts, \
+             (SELECT COUNT(*) FROM event e WHERE e.firing = f.id AND e.kind = 'review.found') AS findings \
              FROM recall r JOIN firing f ON f.id = r.firing WHERE r.at >= $1 ORDER BY r.at DESC LIMIT $2"
         )
         .bind(since)

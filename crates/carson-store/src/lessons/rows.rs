@@ -243,7 +243,7 @@ impl TryFrom<LessonRaw> for LessonRow {
 
 /// The columns of a lesson `l` and of the change `c` that counts.
 macro_rules! select_lesson {
-    ($rest:literal) => {
+    ($rest:expr) => {
         concat!(
             "SELECT l.seq, l.id, l.recorded_at, l.text, l.body, l.kind, l.severity, l.scope, l.repo, l.confidence, \
              l.valid_from, l.valid_to, l.source, l.by, l.firing, l.origin, l.digest, l.words, c.n AS c_n, c.at AS c_at, \

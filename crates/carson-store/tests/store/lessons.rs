@@ -3,8 +3,8 @@
 use carson_core::lesson::{LessonId, LessonKind, LessonSource, LessonState, Severity};
 use carson_core::{FiringId, Outcome};
 use carson_store::{
-    Change, Decided, Judgement, LessonFilter, LessonFound, NewLesson, Recall, Recalled, Store,
-    Times, Valid, VectorRow,
+    Change, Covered, Decided, Judgement, LessonFilter, LessonFound, NewLesson, NewVector, Recall,
+    Recalled, Store, Times, Valid, VectorRow,
 };
 use uuid::Uuid;
 
@@ -16,10 +16,11 @@ on_both!(
     what_is_believed_depends_on_both_times,
     of_two_decisions_one_counts,
     the_past_cannot_be_altered,
-    the_best_words_come_first_and_only_what_is_believed,
+    words_are_found_where_they_stand_and_only_what_is_believed_is_given,
     what_a_firing_was_told_stands,
     judgements_and_vectors_are_kept,
     without_the_extension_there_is_no_index,
+    vectors_come_in_the_order_in_which_they_are_made,
     a_part_of_an_id_names_a_lesson,
     evidence_that_grew_by_what_was_taken_out_is_read_all_the_same,
 );
@@ -118,10 +119,9 @@ async fn what_is_believed_depends_on_both_times(place: Place) {
             as_of: at(as_of),
             known_at: at(known_at),
         };
-        let found = store
-            .lessons_with(&["cache".to_owned()], times, 1)
-            .await
-            .unwrap();
+        let found = store.searched_words(&[1], times).await.unwrap();
+        let rows = store.lessons_by_seq(&[1], times).await.unwrap();
+        assert_eq!(found.len(), rows.len());
         found.len()
     };
     // Nobody knew it yet; it was believed; it is not any more, of no time in the world.
@@ -228,24 +228,36 @@ async fn the_past_cannot_be_altered(place: Place) {
     }
 }
 
-async fn the_best_words_come_first_and_only_what_is_believed(place: Place) {
+async fn words_are_found_where_they_stand_and_only_what_is_believed_is_given(place: Place) {
     let store = place.open().await;
-    let both = believed(&store, "parser needs generator", 1).await;
-    let one = believed(&store, "parser is slow", 1).await;
+    believed(&store, "parser needs generator", 1).await;
+    believed(&store, "parser is slow", 1).await;
     believed(&store, "deploy on friday", 1).await;
     let candidate = lesson("parser generator parser generator", 1);
     let first = [change(1, 1, LessonState::Candidate)];
     store.record_lesson(&candidate, &first).await.unwrap();
     let find = async |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let found = store
-            .lessons_with(&words, Times::now(at(5)), 5)
-            .await
-            .unwrap();
-        found.iter().map(|row| row.lesson.id).collect::<Vec<_>>()
+        let mut found = store.lessons_having(&words).await.unwrap();
+        for (_, lessons) in &mut found {
+            lessons.sort_unstable();
+        }
+        found
     };
-    assert_eq!(find(&["parser", "generator"]).await, [both.id, one.id]);
+    let having = |word: &str, lessons: &[i64]| (word.to_owned(), lessons.to_vec());
+    assert_eq!(
+        find(&["parser", "nothing", "generator"]).await,
+        [having("parser", &[1, 2, 4]), having("generator", &[1, 4])]
+    );
     assert_eq!(find(&["nothing"]).await, []);
+    assert_eq!(store.lessons_written().await.unwrap(), 4);
+    let mut given = store
+        .searched_words(&[1, 4, 7, 2], Times::now(at(5)))
+        .await
+        .unwrap();
+    given.sort_unstable();
+    let expected = [(1, "parser needs generator"), (2, "parser is slow")];
+    assert_eq!(given, expected.map(|(seq, words)| (seq, words.to_owned())));
     let seqs: Vec<i64> = (1..=9).collect();
     let believed = store
         .lessons_by_seq(&seqs, Times::now(at(5)))
@@ -322,7 +334,7 @@ async fn judgements_and_vectors_are_kept(place: Place) {
         [(seq, "cache".to_owned())]
     );
     assert_eq!(store.vector_coverage("m").await.unwrap(), (1, 0));
-    let row = VectorRow {
+    let row = NewVector {
         lesson: seq,
         scale: 0.25,
         vector: vec![1, 255, 0],
@@ -335,8 +347,16 @@ async fn judgements_and_vectors_are_kept(place: Place) {
         .keep_vectors("m", std::slice::from_ref(&row))
         .await
         .unwrap();
-    assert_eq!(store.vectors_after("m", 0, 5).await.unwrap(), [row]);
-    assert_eq!(store.vectors_after("m", seq, 5).await.unwrap(), []);
+    let kept = store.vectors_after("m", 0, 5).await.unwrap();
+    let NewVector { scale, vector, .. } = row;
+    let first = VectorRow {
+        seq: kept[0].seq,
+        lesson: seq,
+        scale,
+        vector,
+    };
+    assert_eq!(kept, [first]);
+    assert_eq!(store.vectors_after("m", kept[0].seq, 5).await.unwrap(), []);
     assert_eq!(store.vector_coverage("m").await.unwrap(), (1, 1));
     assert_eq!(
         store
@@ -360,10 +380,10 @@ fn numbers(of: u32) -> Vec<f32> {
     raw.into_iter().map(|one| one / length).collect()
 }
 
-fn row_of(lesson: i64, vector: &[f32]) -> VectorRow {
+fn row_of(lesson: i64, vector: &[f32]) -> NewVector {
     let most = vector.iter().fold(0.0_f32, |most, one| most.max(one.abs()));
     let scale = most / 127.0;
-    VectorRow {
+    NewVector {
         lesson,
         scale: f64::from(scale),
         vector: vector
@@ -381,7 +401,7 @@ async fn indexed(store: &Store, many: u32) -> Vec<(i64, Vec<f32>)> {
         let seq = store.lesson(new.id).await.unwrap().unwrap().seq;
         all.push((seq, numbers(n)));
     }
-    let rows: Vec<VectorRow> = all.iter().map(|(seq, one)| row_of(*seq, one)).collect();
+    let rows: Vec<NewVector> = all.iter().map(|(seq, one)| row_of(*seq, one)).collect();
     store.keep_vectors("m", &rows).await.unwrap();
     all
 }
@@ -392,13 +412,14 @@ async fn the_server_s_index_finds_the_nearest_and_only_while_it_has_all() {
     let store = place.open().await;
     let all = indexed(&store, 300).await;
     let wanted = numbers(42);
-    assert_eq!(store.nearest("m", &wanted, 5).await, None);
+    let mut seen = Covered::default();
+    assert_eq!(store.nearest("m", &wanted, 5, &mut seen).await, None);
     // It stops anywhere and goes on.
     assert_eq!(store.fill_near("m", 0).await.unwrap(), Some(0));
-    assert_eq!(store.nearest("m", &wanted, 5).await, None);
+    assert_eq!(store.nearest("m", &wanted, 5, &mut seen).await, None);
     assert_eq!(store.fill_near("m", 10_000).await.unwrap(), Some(300));
     assert_eq!(store.fill_near("m", 10_000).await.unwrap(), Some(0));
-    let found = store.nearest("m", &wanted, 5).await.unwrap();
+    let found = store.nearest("m", &wanted, 5, &mut seen).await.unwrap();
     let cosine = |one: &[f32]| -> f32 { one.iter().zip(&wanted).map(|(a, b)| a * b).sum() };
     let mut exact: Vec<(i64, f32)> = all.iter().map(|(seq, one)| (*seq, cosine(one))).collect();
     exact.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -415,18 +436,61 @@ async fn the_server_s_index_finds_the_nearest_and_only_while_it_has_all() {
     );
     assert!((found[0].1 - 1.0).abs() < 0.02, "{found:?}");
     // Of a model without vectors, of another length, and of one that has more by now, nobody can tell.
-    assert_eq!(store.nearest("m", &[0.5; 256], 5).await, None);
-    assert_eq!(store.nearest("m", &[0.5; 300], 5).await, None);
-    assert_eq!(store.nearest("other", &wanted, 5).await, Some(Vec::new()));
+    assert_eq!(store.nearest("m", &[0.5; 256], 5, &mut seen).await, None);
+    assert_eq!(store.nearest("m", &[0.5; 300], 5, &mut seen).await, None);
+    let mut of_other = Covered::default();
+    assert_eq!(
+        store.nearest("other", &wanted, 5, &mut of_other).await,
+        None
+    );
     let new = believed(&store, "one more claim", 1).await;
     let seq = store.lesson(new.id).await.unwrap().unwrap().seq;
     store
         .keep_vectors("m", &[row_of(seq, &wanted)])
         .await
         .unwrap();
-    assert_eq!(store.nearest("m", &wanted, 5).await, None);
+    assert_eq!(store.nearest("m", &wanted, 5, &mut seen).await, None);
     assert_eq!(store.fill_near("m", 10_000).await.unwrap(), Some(1));
-    assert_eq!(store.nearest("m", &wanted, 2).await.unwrap().len(), 2);
+    assert_eq!(
+        store
+            .nearest("m", &wanted, 2, &mut seen)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+/// A lesson that is believed after later ones is read on, and what is missing is seen whenever it comes.
+async fn vectors_come_in_the_order_in_which_they_are_made(place: Place) {
+    let store = place.open().await;
+    let late = lesson("late", 1);
+    let first = [change(1, 1, LessonState::Candidate)];
+    store.record_lesson(&late, &first).await.unwrap();
+    let mut covered = Covered::default();
+    assert!(store.is_covered("m", &mut covered).await.unwrap());
+    indexed(&store, 3).await;
+    assert!(store.is_covered("m", &mut covered).await.unwrap());
+    assert!(
+        !store
+            .is_covered("other", &mut Covered::default())
+            .await
+            .unwrap()
+    );
+    let read = store.vectors_after("m", 0, 9).await.unwrap();
+    let lessons: Vec<i64> = read.iter().map(|row| row.lesson).collect();
+    assert_eq!(lessons, [2, 3, 4]);
+
+    let promoted = change(2, 2, LessonState::Promoted);
+    store.change_lesson(late.id, &promoted).await.unwrap();
+    assert!(!store.is_covered("m", &mut covered).await.unwrap());
+    assert!(!store.is_covered("m", &mut covered).await.unwrap());
+    let row = row_of(1, &numbers(9));
+    store.keep_vectors("m", &[row]).await.unwrap();
+    assert!(store.is_covered("m", &mut covered).await.unwrap());
+    let read = store.vectors_after("m", read[2].seq, 9).await.unwrap();
+    let lessons: Vec<i64> = read.iter().map(|row| row.lesson).collect();
+    assert_eq!(lessons, [1]);
 }
 
 /// Neither SQLite nor a server without the extension has such an index; nothing is made there.
@@ -434,7 +498,8 @@ async fn without_the_extension_there_is_no_index(place: Place) {
     let store = place.open().await;
     indexed(&store, 3).await;
     assert_eq!(store.fill_near("m", 10_000).await.unwrap(), None);
-    assert_eq!(store.nearest("m", &numbers(1), 5).await, None);
+    let mut seen = Covered::default();
+    assert_eq!(store.nearest("m", &numbers(1), 5, &mut seen).await, None);
 }
 
 async fn a_part_of_an_id_names_a_lesson(place: Place) {

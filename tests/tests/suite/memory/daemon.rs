@@ -1,9 +1,12 @@
 //! What the daemon does for memory by itself.
 
 use std::fs;
+use std::path::Path;
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use super::budgets::{YES, candidates, judges_say};
@@ -67,8 +70,10 @@ fn failures_that_came_again_are_harvested_and_candidates_are_judged_without_bein
         "{told}"
     );
     let believed = asked(&fleet, &["list", "--state", "promoted"]);
-    assert_eq!(believed.as_array().unwrap().len(), 3, "{believed:#}");
+    assert_eq!(believed.as_array().unwrap().len(), 2, "{believed:#}");
     let [harvested] = of_source(&fleet, "harvest").try_into().unwrap();
+    // Why it is blocked is in words of its own session: a judge's yes does not make them true.
+    assert_eq!(harvested["state"], "held", "{harvested:#}");
     let text = harvested["text"].as_str().unwrap();
     assert!(
         text.contains("firings of keeper end BLOCKED again and again"),
@@ -76,6 +81,59 @@ fn failures_that_came_again_are_harvested_and_candidates_are_judged_without_bein
     );
     assert_eq!(harvested["evidence"].as_array().unwrap().len(), 2);
     daemon.killed();
+}
+
+#[test]
+fn a_paused_fleet_decides_about_no_candidate() {
+    let fleet = fleet("judge = \"play\"\nauto_promote = true", NONE);
+    judges_say(&fleet, YES);
+    candidates(&fleet, 1);
+    let paused = fleet.carson(&["pause", "--reason", "people look first"]);
+    assert_eq!(paused.code, Some(0), "{paused:?}");
+    let daemon = Daemon::start(&fleet, &[]);
+    let told = said(&fleet, "memory");
+    assert!(
+        told.contains("the fleet is paused: people look first"),
+        "{told}"
+    );
+    daemon.killed();
+    let run = asked(&fleet, &["gate"]);
+    assert!(
+        run["stopped"].as_str().unwrap().contains("paused"),
+        "{run:#}"
+    );
+    let waiting = asked(&fleet, &["list", "--state", "candidate"]);
+    assert_eq!(waiting.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn our_own_embedder_is_kept_running_and_ends_with_the_daemon() {
+    let fleet = fleet("embedder_dir = \"/models/minilm\"", NONE);
+    let started = fleet.root().join("started");
+    let script = format!("echo \"$$ $*\" >> {}; exec cat", started.display());
+    let fleet = fleet.with_program("carson-embedder", &script);
+    let daemon = Daemon::start(&fleet, &[]);
+    let line = |n: usize| {
+        until("the embedder to be started", || {
+            let text = fs::read_to_string(&started).ok()?;
+            text.lines().nth(n).map(str::to_owned)
+        })
+    };
+    let first = line(0);
+    let (pid, args) = first.split_once(' ').unwrap();
+    assert_eq!(
+        args,
+        "/models/minilm --listen 127.0.0.1:11435 --until-input-ends"
+    );
+    kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGKILL).unwrap();
+    let second = line(1);
+    let pid = second.split_once(' ').unwrap().0.to_owned();
+    daemon.says("the embedder is started again");
+    // However the daemon ends: its input does then, too.
+    daemon.killed();
+    until("the embedder to end", || {
+        (!Path::new("/proc").join(&pid).exists()).then_some(())
+    });
 }
 
 #[test]

@@ -130,15 +130,27 @@ fn what_alfred_remembers_comes_whole_and_once() {
     let one = dir.join("brain.json");
     let from =
         |place: &std::path::Path| asked(&fleet, &["import", "--alfred", place.to_str().unwrap()]);
-    assert_eq!(from(&one), json!({ "imported": 2, "known": 0 }));
-    assert_eq!(from(&dir), json!({ "imported": 0, "known": 2 }));
+    let brought = from(&one);
+    assert_eq!(
+        (&brought["imported"], &brought["known"]),
+        (&json!(2), &json!(0))
+    );
+    assert_eq!(brought["unknown_repos"], json!(["acme/elsewhere"]));
+    let brought = from(&dir);
+    assert_eq!(
+        (&brought["imported"], &brought["known"]),
+        (&json!(0), &json!(2))
+    );
     let listed = asked(&fleet, &["list", "--source", "alfred"]);
     let listed = listed.as_array().unwrap();
     // What was promoted there has not gone through this gate.
     assert!(
-        listed.iter().all(|one| one["state"] == "candidate"),
+        listed.iter().all(|one| one["state"] != "promoted"),
         "{listed:#?}"
     );
+    // It holds in its own repository alone, also while nobody has that.
+    let elsewhere = listed.iter().find(|one| one["scope"] == "repo:elsewhere");
+    assert_eq!(elsewhere.unwrap()["state"], "held");
     let of_widget = listed
         .iter()
         .find(|one| one["scope"] == "repo:widget")

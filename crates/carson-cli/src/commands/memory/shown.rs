@@ -6,6 +6,7 @@ use carson_firing::lessons::GateRun;
 use carson_memory::lift::{Compared, Says};
 use carson_operator::memory::ShownLesson;
 use carson_operator::memory::audit::Chain;
+use carson_operator::memory::exchange::Imported;
 use carson_operator::memory::lift::Lifted;
 use carson_operator::memory::recall::{Fit, Known};
 use carson_operator::memory::revert::TakenBackLesson;
@@ -21,8 +22,19 @@ pub(super) fn row(lesson: &ShownLesson) -> Vec<String> {
         lesson.scope.to_string(),
         lesson.severity.to_string(),
         format!("{:.2}", lesson.confidence),
-        lesson.text.clone(),
+        flat(&lesson.text),
     ]
+}
+
+/// As one line: what a stranger wrote makes no line that looks like ours.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Line by line, each seen to be theirs.
+fn quoted(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("  | {line}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn lesson(as_json: bool, lesson: &ShownLesson) {
@@ -33,17 +45,25 @@ pub(super) fn lesson(as_json: bool, lesson: &ShownLesson) {
         "lesson {} ({}, {}, {})",
         lesson.id, lesson.kind, lesson.severity, lesson.scope
     ));
-    print::line(&format!("  {}", lesson.text));
+    print::line(&format!("  {}", flat(&lesson.text)));
     if let Some(body) = &lesson.body {
-        print::line(&format!("  (the whole of it)\n{body}"));
+        print::line(&format!("  the whole of it:\n{}", quoted(body)));
     }
     let since = instant(lesson.since);
     print::line(&format!(
         "  {} since {since} ({:.2}): {}",
-        lesson.state, lesson.confidence, lesson.why
+        lesson.state,
+        lesson.confidence,
+        flat(&lesson.why)
     ));
+    if let Some(from) = lesson.valid_from {
+        let to = lesson
+            .valid_to
+            .map_or_else(String::new, |to| format!(" to {}", instant(to)));
+        print::line(&format!("  so in the world from {}{to}", instant(from)));
+    }
     for one in &lesson.evidence {
-        print::line(&format!("  evidence  {one}"));
+        print::line(&format!("  evidence  {}", flat(&one.to_string())));
     }
     print::line(&format!(
         "  proposed  {} ({}), {}",
@@ -66,7 +86,7 @@ pub(super) fn known(known: &Known, explain: bool) {
             one.id.short(),
             one.score,
             one.scope,
-            one.text
+            flat(&one.text)
         ));
         if explain {
             for (way, fit) in [("by words", &one.by_words), ("by meaning", &one.by_meaning)] {
@@ -83,6 +103,44 @@ pub(super) fn known(known: &Known, explain: bool) {
             one.score,
             one.why
         ));
+    }
+}
+
+pub(super) fn imported(as_json: bool, done: &Imported) {
+    if as_json {
+        return print::json(done);
+    }
+    let mut parts = vec![format!("{} brought", done.imported)];
+    for (count, what) in [
+        (done.believed, "believed at once"),
+        (done.held, "held, though believed there: a rule is broken"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} of them {what}"));
+        }
+    }
+    parts.push(format!("{} were here", done.known));
+    if done.updated > 0 {
+        parts.push(format!("{} of them with newer decisions", done.updated));
+    }
+    print::line(&parts.join(", "));
+    for id in &done.differing {
+        print::warning(&format!(
+            "lesson {} says something else in the file: what is known here stands",
+            id.short()
+        ));
+    }
+    for repo in &done.unknown_repos {
+        print::warning(&format!(
+            "{repo} is no repository of the settings: what was learned there is held"
+        ));
+    }
+    if !done.passed_over.is_empty() {
+        let sorts = done.passed_over.iter();
+        let sorts: Vec<String> = sorts
+            .map(|(sort, count)| format!("{count} {sort}"))
+            .collect();
+        print::line(&format!("passed over, no lessons: {}", sorts.join(", ")));
     }
 }
 
@@ -126,7 +184,8 @@ pub(super) fn chain(as_json: bool, chain: &Chain) {
             .map_or_else(String::new, |why| format!(" ({why})"));
         print::line(&format!(
             "  found     {}: {}{why}, {bears}",
-            one.evidence, one.found
+            flat(&one.evidence),
+            one.found
         ));
     }
     print::line(&format!(
@@ -153,20 +212,27 @@ pub(super) fn chain(as_json: bool, chain: &Chain) {
             "  history   {} {} by {}: {}",
             instant(one.at),
             one.state,
-            one.by,
-            one.why
+            flat(&one.by),
+            flat(&one.why)
         ));
     }
     for one in &chain.told {
         let outcome = one
             .outcome
             .map_or_else(|| "runs".to_owned(), |outcome| outcome.to_string());
+        let (firing, role, score) = (one.firing.short(), &one.role, one.score);
+        let how = match one.canon.as_str() {
+            "off" => "kept from".to_owned(),
+            "demoted" => "told to".to_owned(),
+            canon => format!("told as {canon} to"),
+        };
+        let demoted = if one.canon == "demoted" {
+            " as a hint whose evidence has changed"
+        } else {
+            ""
+        };
         print::line(&format!(
-            "  told      firing {} of {} as {} ({:.2}): {outcome}",
-            one.firing.short(),
-            one.role,
-            one.canon,
-            one.score
+            "  told      {how} firing {firing} of {role}{demoted} ({score:.2}): {outcome}"
         ));
     }
 }

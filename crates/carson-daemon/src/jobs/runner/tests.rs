@@ -30,6 +30,7 @@ async fn open_home() -> (TempDir, Home) {
         environ: Vec::new(),
         user_home: None,
         redactor: carson_redact::Redactor::default(),
+        vectors: Default::default(),
     };
     (dir, home)
 }
