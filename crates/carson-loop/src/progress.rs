@@ -2,12 +2,15 @@
 //!
 //! Stagnation is any of four:
 //!
-//! - the executor printed the same `limit` times in a row;
-//! - what it printed, or the tree that it left, goes round: a cycle of two to four attempts, seen whole twice;
+//! - the executor printed the same `limit` times in a row, and gets nowhere;
+//! - what it printed goes round and it gets nowhere, or the tree that it left goes round: a cycle of two to four attempts,
+//!   seen whole twice;
 //! - the check fails in the same way and the tree is the same, `limit` times in a row, whatever was said;
 //! - the check fails in the same way `2 × limit` times in a row, whatever was changed; it is said at `limit`.
 //!
-//! An executor that prints nothing has printed nothing that could be the same.
+//! Many an executor says "Done." each time. So an attempt that changed the tree, and behind which the check fails as it
+//! never did before, gets somewhere, whatever was said of it. One that prints nothing has printed nothing that could be the
+//! same.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -86,7 +89,7 @@ pub enum Verdict {
 pub fn judge(traces: &[Trace], limit: u32) -> Verdict {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX).max(2);
     let row = |same: fn(&Trace, &Trace) -> bool| row(traces, same);
-    let same_output = row(|one, other| one.output.is_some() && one.output == other.output);
+    let same_output = same_output(traces);
     if same_output.len() >= limit {
         return Verdict::Stagnated(Stagnation::SameOutput {
             attempts: same_output,
@@ -96,7 +99,9 @@ pub fn judge(traces: &[Trace], limit: u32) -> Verdict {
     if nothing.len() >= limit {
         return Verdict::Stagnated(Stagnation::NothingChanges { attempts: nothing });
     }
-    if let Some((period, attempts)) = cycle(traces, |trace| trace.output) {
+    if let Some((period, attempts)) = cycle(traces, |trace| trace.output)
+        && (traces.len() - period..traces.len()).all(|at| !gets_on(traces, at))
+    {
         return Verdict::Stagnated(Stagnation::OutputCycle { period, attempts });
     }
     if let Some((period, attempts)) = cycle(traces, |trace| trace.tree) {
@@ -128,6 +133,35 @@ pub fn matches(traces: &[Trace]) -> Vec<u32> {
 
 fn fails_alike(one: &Trace, other: &Trace) -> bool {
     one.failure.is_some() && one.failure == other.failure
+}
+
+/// Whether an attempt changed the tree, and the check fails behind it as behind none before.
+fn gets_on(traces: &[Trace], at: usize) -> bool {
+    let Some((before, this)) = traces.get(..=at).and_then(|some| {
+        let (this, before) = some.split_last()?;
+        Some((before, this))
+    }) else {
+        return false;
+    };
+    let is_new = this.failure.is_some()
+        && before
+            .iter()
+            .all(|one| one.failure.is_some() && !fails_alike(one, this));
+    is_new && before.last().is_some_and(|last| !has_same_tree(last, this))
+}
+
+/// The attempts at the end that printed the same, and of which none but the first gets somewhere.
+fn same_output(traces: &[Trace]) -> Vec<u32> {
+    let is_same = |at: usize| {
+        let (one, other) = (&traces[at - 1], &traces[at]);
+        one.output.is_some() && one.output == other.output && !gets_on(traces, at)
+    };
+    let alike = (1..traces.len())
+        .rev()
+        .take_while(|at| is_same(*at))
+        .count();
+    let from = traces.len().saturating_sub(alike + 1);
+    traces[from..].iter().map(|trace| trace.attempt).collect()
 }
 
 /// `other` follows `one`. What the check itself leaves in the tree is nobody's progress.

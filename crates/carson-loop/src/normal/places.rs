@@ -12,7 +12,8 @@ const TEMPORARY: &str = "<tmp>";
 pub struct Places {
     /// Tops of the tree; of a path in it the rest is content.
     trees: Vec<String>,
-    /// Temporary directories; of a path in one the first name is made up, and those below that have a digit.
+    /// Temporary directories; of a path in one the first name is made up, and those below that have a digit. The name of a
+    /// file below, with what kind of file it is, is content: `test_3.c`.
     temporary: Vec<String>,
 }
 
@@ -87,10 +88,25 @@ fn behind_made_up(mut rest: &str) -> &str {
         if name.is_empty() || !is_first && !name.contains(|c: char| c.is_ascii_digit()) {
             break;
         }
+        let is_last = !below[end..].starts_with('/');
+        if !is_first && is_last && is_of_a_kind(name) {
+            break;
+        }
         is_first = false;
         rest = &below[end..];
     }
     rest
+}
+
+/// Whether it is the name of a file of some kind: `test_3.c`, `a2.json`.
+fn is_of_a_kind(name: &str) -> bool {
+    let kind = name
+        .trim_end_matches('.')
+        .rsplit_once('.')
+        .map(|(_, kind)| kind);
+    kind.is_some_and(|kind| {
+        (1..=4).contains(&kind.len()) && kind.bytes().all(|c| c.is_ascii_lowercase())
+    })
 }
 
 fn is_of_a_name(c: char) -> bool {
@@ -118,6 +134,9 @@ mod tests {
                 "/tmp/pytest-of-me/pytest-12/test_x0/file.txt",
                 "<tmp>/file.txt",
             ),
+            ("/tmp/build/test_3.c:7: bad", "<tmp>/test_3.c:7: bad"),
+            ("in /tmp/x1/run12/test_3.c.", "in <tmp>/test_3.c."),
+            ("/tmp/x1/run12", "<tmp>"),
             ("/tmp/abc123.log:7: bad", "<tmp>:7: bad"),
             ("'/var/tmp/q'", "'<tmp>'"),
             ("/tmp /tmpx /", "<tmp> /tmpx /"),

@@ -49,6 +49,11 @@ fn what_programs_print_of_the_same_run_is_the_same() {
         ),
         ("Mon Jan  2 03:04:05 2026 x", "Tue Feb 12 13:04:05 2027 x"),
         ("at 3:04:05 PM.", "at 11:04:05 AM."),
+        ("Finished at 3:03 PM", "Finished at 11:14 AM"),
+        ("at 3:03\u{202f}PM", "at 3:04\u{202f}PM"),
+        ("ts=1700000000123456789", "ts=1712345678123456789"),
+        ("took 1700000000123456 to", "took 1712345678901234 to"),
+        ("timestamp: 1700000000", "timestamp: 1712345678"),
         ("[1700000000.123456] x", "[1712345678.923] x"),
         ("stamp 1700000000123", "stamp 1712345678901"),
         (
@@ -118,6 +123,9 @@ fn what_means_something_is_told_apart() {
         ("exit code 1", "exit code 2"),
         ("no such id (100000)", "no such id (100001)"),
         ("id, 1000000", "id, 1000001"),
+        ("left: 1700000000", "left: 1700000001"),
+        ("a.rs:3:03", "a.rs:3:04"),
+        ("at 3:03", "at 3:04"),
         ("/srv/work/src/a.rs", "/srv/work/src/b.rs"),
         ("/srv/works/x", "/srv/workt/x"),
         ("a\nb", "b\na"),
@@ -142,6 +150,9 @@ fn noise() -> impl Strategy<Value = (String, String)> {
         twice(&format!("{day} {clock}(,[0-9]{{3}})?")),
         twice("[0-9]{1,6}(\\.[0-9]{1,6})? ?(ms|s|ns|us|seconds|minutes)"),
         twice("[0-9]{1,2}m ?[0-9]{1,2}(\\.[0-9]{1,3})?s"),
+        twice("(1[0-2]|[1-9]):[0-5][0-9] ?[AP]M"),
+        twice("ts=1[5-9][0-9]{8}"),
+        twice("1[5-9][0-9]{17}"),
         twice("pid [1-9][0-9]{0,6}"),
         twice("\\(pid=[1-9][0-9]{0,6}\\)"),
         twice("id \\([0-9]{7,12}"),
@@ -161,7 +172,12 @@ fn words() -> impl Strategy<Value = String> {
     words.prop_filter("the last one names a process or an id", |words| {
         let last = words.rsplit(' ').next().unwrap_or_default();
         let last = last.trim_end_matches(':');
-        !super::words::PROCESS.contains(&last) && !super::words::NAMED.contains(&last)
+        let all = [
+            &super::words::PROCESS[..],
+            &super::words::NAMED,
+            &super::words::STAMPS,
+        ];
+        !all.concat().contains(&last)
     })
 }
 

@@ -43,6 +43,7 @@ pub(super) fn time(text: &str, before: Option<char>) -> Option<&str> {
         .try_to(date_and_time)
         .or_else(|| rest.try_to(compact))
         .or_else(|| rest.try_to(clock))
+        .or_else(|| rest.try_to(short_clock))
         .or_else(|| rest.try_to(stopwatch))
         .or_else(|| rest.try_to(epoch));
     behind.filter(|()| rest.is_at_end() && !goes_on(rest.0))?;
@@ -101,14 +102,27 @@ fn clock(rest: &mut Rest<'_>) -> Option<()> {
     rest.one_of(":")?;
     rest.below(61, 2..=2)?;
     rest.fraction();
-    rest.try_to(|rest| {
-        rest.one_of(" ");
-        rest.one_of("AaPp")?;
-        rest.one_of("Mm")?;
-        rest.is_at_end().then_some(())
-    });
+    rest.try_to(half);
     zone(rest);
     Some(())
+}
+
+/// `3:04 PM`; without the half of the day it would be a place in a file.
+fn short_clock(rest: &mut Rest<'_>) -> Option<()> {
+    rest.below(13, 1..=2)?;
+    rest.one_of(":")?;
+    rest.below(60, 2..=2)?;
+    half(rest)?;
+    zone(rest);
+    Some(())
+}
+
+/// ` PM`; some put a narrow space before it.
+fn half(rest: &mut Rest<'_>) -> Option<()> {
+    rest.one_of(" \u{202f}\u{a0}");
+    rest.one_of("AaPp")?;
+    rest.one_of("Mm")?;
+    rest.is_at_end().then_some(())
 }
 
 /// `0:01.23`, as `time` says it.
@@ -121,19 +135,24 @@ fn stopwatch(rest: &mut Rest<'_>) -> Option<()> {
     Some(())
 }
 
-/// Seconds since 1970 with a fraction, or milliseconds, of these decades.
+/// Seconds since 1970 with a fraction, or milliseconds, microseconds or nanoseconds, of these decades.
 fn epoch(rest: &mut Rest<'_>) -> Option<()> {
-    let digits = rest.digits(10..=13)?;
-    let is_of_now = ("15".."20").contains(&digits.get(..2)?);
+    let digits = rest.digits(10..=19)?;
+    let is_of_now = is_of_now(digits);
     match digits.len() {
         10 => {
             rest.one_of(".")?;
             rest.digits(3..=9)?;
         }
-        13 => {}
+        13 | 16 | 19 => {}
         _ => return None,
     }
     is_of_now.then_some(())
+}
+
+/// Whether a number of so many digits may be a time since 1970, of these decades.
+pub(super) fn is_of_now(digits: &str) -> bool {
+    digits.len() >= 10 && ("15".."20").contains(&&digits[..2])
 }
 
 fn zone(rest: &mut Rest<'_>) {

@@ -10,6 +10,8 @@ pub(super) const NAMED: [&str; 14] = [
     "commit", "sha", "sha1", "sha256", "hash", "rev", "revision", "id", "uuid", "digest", "etag",
     "nonce", "seed", "trace",
 ];
+/// Words behind which seconds since 1970 are a time; elsewhere they may be any number.
+pub(super) const STAMPS: [&str; 6] = ["ts", "time", "timestamp", "stamp", "epoch", "unixtime"];
 /// Words of a date that may stand before a time of day.
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -105,9 +107,11 @@ impl Reader<'_, '_> {
         if is_number {
             let is_process = is_named(&PROCESS) || self.is_process(at, behind);
             let is_id = || word.len() >= HEX && is_named(&NAMED);
+            let is_time = || word.len() == 10 && times::is_of_now(word) && is_named(&STAMPS);
             return is_process
                 .then_some("<pid>")
-                .or_else(|| is_id().then_some("<id>"));
+                .or_else(|| is_id().then_some("<id>"))
+                .or_else(|| is_time().then_some("<time>"));
         }
         // The digits behind a point are a number's.
         let is_fraction = self.before == Some('.')

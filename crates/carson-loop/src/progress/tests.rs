@@ -36,17 +36,29 @@ fn each_kind_names_the_attempts_that_match() {
     for (attempts, wanted) in [
         (&["xfa", "xgb"][..], "goes on"),
         (
-            &["xfa", "xgb", "xhc"],
+            &["xfa", "xfb", "xfc"],
             "output matches attempt 2 and attempt 1: the same 3 times in a row",
+        ),
+        // It says "Done." each time, and mends a case each time.
+        (&["xfa", "xgb", "xhc", "xid", "xje"], "goes on"),
+        (&["xfa", "ygb", "xhc", "yid"], "goes on"),
+        // Another failure, but the same tree, or one that was there before.
+        (
+            &["xfa", "xga", "xha"],
+            "output matches attempt 2 and attempt 1: the same 3 times in a row",
+        ),
+        (
+            &["xfa", "xgb", "xfc", "xgd"],
+            "output matches attempt 3 and attempt 2: the same 3 times in a row",
         ),
         (&["xfa", "xgb", "yhc", "xic"], "goes on"),
         (
-            &["xfa", "ygb", "xhc", "yid"],
+            &["xfa", "ygb", "xfc", "ygd"],
             "output goes round in 2 attempts: attempt 4 matches attempt 2 and attempt 3 matches attempt 1",
         ),
         (&["xfa", "ygb", "zhc", "xid", "yje"], "goes on"),
         (
-            &["xfa", "ygb", "zhc", "xid", "yje", "zkf"],
+            &["xfa", "ygb", "zhc", "xfd", "yge", "zhf"],
             "output goes round in 3 attempts: attempt 6 matches attempt 3, attempt 5 matches attempt 2 and \
              attempt 4 matches attempt 1",
         ),
@@ -108,19 +120,24 @@ proptest! {
                 end.iter().all(|one| *one == end[0])
             }
         };
-        let goes_round = |of: &dyn Fn(&(char, char, char)) -> char| {
-            (2..=4).any(|period| {
+        let gets_on = |at: usize| {
+            at > 0 && letters[at].2 != letters[at - 1].2 && letters[..at].iter().all(|one| one.1 != letters[at].1)
+        };
+        let none_gets_on = |count: usize| (letters.len() - count..letters.len()).all(|at| !gets_on(at));
+        let goes_round = |of: &dyn Fn(&(char, char, char)) -> char, judges: bool| {
+            // The shortest round is the one that counts.
+            (2..=4).find(|period| {
                 letters.len() >= 2 * period && {
                     let end: Vec<char> = letters[letters.len() - 2 * period..].iter().map(of).collect();
-                    end[..period] == end[period..] && end.iter().any(|one| *one != end[0])
+                    end[..*period] == end[*period..] && end.iter().any(|one| *one != end[0])
                 }
-            })
+            }).is_some_and(|period| !judges || none_gets_on(period))
         };
-        let stops = ends_same(limit_of, &|one| one.0.to_string())
+        let stops = ends_same(limit_of, &|one| one.0.to_string()) && none_gets_on(limit_of - 1)
             || ends_same(limit_of, &|one| format!("{}{}", one.1, one.2))
             || ends_same(2 * limit_of, &|one| one.1.to_string())
-            || goes_round(&|one| one.0)
-            || goes_round(&|one| one.2);
+            || goes_round(&|one| one.0, true)
+            || goes_round(&|one| one.2, false);
         let verdict = judge(&traces(&attempts), limit);
         prop_assert_eq!(matches!(verdict, Verdict::Stagnated(_)), stops, "{:?}", verdict);
     }
