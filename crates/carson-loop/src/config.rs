@@ -10,6 +10,8 @@ use crate::words::Words;
 
 /// The longest time that may be written, in seconds: a month.
 const LONGEST: u64 = 31 * 24 * 60 * 60;
+/// Attempts that a loop may make at most.
+pub(crate) const MOST_ATTEMPTS: u32 = 1_000_000;
 
 /// `config.json` of a loop. It is read again before each attempt; unknown keys are refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +23,7 @@ pub struct Config {
     pub task: Words,
     /// Attempts at most.
     #[serde(default = "ten", deserialize_with = "attempts")]
-    #[schemars(range(min = 1, max = 1_000_000))]
+    #[schemars(range(min = 1, max = MOST_ATTEMPTS))]
     pub max_attempts: u32,
     /// Seconds that one attempt of the task may take.
     #[serde(default = "five_minutes", deserialize_with = "seconds")]
@@ -195,7 +197,7 @@ fn small<'de, D: Deserializer<'de>>(
 }
 
 fn attempts<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    small(from, "max_attempts", (1, 1_000_000))
+    small(from, "max_attempts", (1, MOST_ATTEMPTS.into()))
 }
 
 fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {

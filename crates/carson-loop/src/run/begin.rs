@@ -1,5 +1,6 @@
 //! What running a loop again means: pure.
 
+use crate::config::MOST_ATTEMPTS;
 use crate::digest::Digest;
 use crate::error::LoopError;
 use crate::state::State;
@@ -37,6 +38,16 @@ pub fn begin(state: &State, subject: Digest, wish: Wish) -> Result<Begin, LoopEr
     if wish.more == Some(0) {
         let said = "--more 0 is no attempt: say how many more may be made";
         return Err(LoopError::Unfit(said.to_owned()));
+    }
+    let made = state.attempt;
+    if let Some(more) = wish
+        .more
+        .filter(|more| more.saturating_add(made) > MOST_ATTEMPTS)
+    {
+        let said = format!(
+            "--more {more} is too many: {made} were made, and a loop makes {MOST_ATTEMPTS} at most"
+        );
+        return Err(LoopError::Unfit(said));
     }
     let is_new = state.last_attempt == 0;
     let is_another = state.subject.is_some_and(|known| known != subject);
@@ -100,6 +111,7 @@ mod tests {
             (Status::Exhausted, 10, other, none, None),
             (Status::Exhausted, 10, this, more(0), None),
             (Status::Exhausted, 10, this, more(1), Some(Begin::More(1))),
+            (Status::Exhausted, 10, this, more(1_000_001), None),
             (Status::Stagnated, 3, this, none, None),
             (Status::Stagnated, 3, this, more(0), None),
             (Status::Idle, 0, this, more(0), None),
