@@ -12,20 +12,21 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::caller::Caller;
+use crate::checkpoint::Checkpoints;
 use crate::config::{Changes, Config};
 use crate::config_file::{self, ConfigFile};
 use crate::digest::Digest;
 use crate::error::LoopError;
-use crate::event::{Event, Happened};
+use crate::event::{Ended, Event, Happened};
 use crate::events_file::read_events;
 use crate::fold::{interrupted, may_be_made};
-use crate::journal::{judged, state_of};
-use crate::json_file;
-use crate::lock::{Owner, dead_owner_of, holder_of, owner_of};
+use crate::journal::{Journal, judged, state_of};
+use crate::json_file::{self, Sync};
+use crate::lock::{Lock, Owner, dead_owner_of, holder_of, owner_of};
 use crate::meta::{Checked, Meta};
 use crate::own_file::{self, How};
 use crate::place::{Found, Layout, Place};
-use crate::run::{check_alone, check_walled};
+use crate::run::{check_alone, check_walled, conclude, end_orphans, rules};
 use crate::state::State;
 use crate::status::Status;
 use crate::stop_file::StopFile;
@@ -377,7 +378,8 @@ pub async fn start(
     }
 }
 
-/// Asks whoever runs it to stop: at once, and waits until it has; or behind the attempt that runs.
+/// Asks whoever runs it to stop: at once, and waits until it has; or behind the attempt that runs. Of a run that died,
+/// what it left behind is ended.
 ///
 /// # Errors
 /// When nobody runs it, or it does not end.
@@ -388,8 +390,11 @@ pub async fn stop(
 ) -> Result<StopAnswer, LoopError> {
     // A signal goes to nobody whom only the file names.
     let Some(owner) = holder_of(&place.lock())? else {
-        let status = state_of(place)?.status;
-        return Err(LoopError::NotRunning { status });
+        let died = dead_owner_of(&place.lock()).filter(|owner| owner.what == crate::run::OWNER);
+        return match died {
+            Some(dead) if !after_attempt => stop_the_dead(place, caller, &dead).await,
+            _ => Err(not_running(place)?),
+        };
     };
     if owner.what != crate::run::OWNER {
         // Bringing the tree back half way is not what is meant.
@@ -416,6 +421,40 @@ pub async fn stop(
         after_attempt,
         status: state_of(place)?.status,
     })
+}
+
+/// Ends what a run left behind that died, keeps what that did, and writes down that it was stopped.
+async fn stop_the_dead(
+    place: &Place,
+    caller: &Caller,
+    dead: &Owner,
+) -> Result<StopAnswer, LoopError> {
+    let now = caller.clock.now();
+    let lock = Lock::take(&place.lock(), &Owner::myself("carson loop stop", now))?;
+    end_orphans(place, &lock).await;
+    let mut journal = Journal::open(place, &caller.clock)?;
+    if journal.state().status != Status::Running {
+        return Err(not_running(place)?);
+    }
+    let (rules, mut checkpoints) = (rules(place, caller), Checkpoints::open(place)?);
+    conclude((place, &rules), &mut checkpoints, &mut journal, now)?;
+    let how = Ended {
+        status: Status::Stopped,
+        reason: "whoever ran it had died; what that left behind was ended, as was asked".to_owned(),
+        found: None,
+        elapsed_ms: journal.state().elapsed_ms,
+    };
+    journal.add(Happened::Ended { how }, Sync::Now)?;
+    Ok(StopAnswer {
+        pid: dead.pid,
+        after_attempt: false,
+        status: journal.state().status,
+    })
+}
+
+fn not_running(place: &Place) -> Result<LoopError, LoopError> {
+    let status = state_of(place)?.status;
+    Ok(LoopError::NotRunning { status })
 }
 
 /// Changes the configuration; a loop that runs takes it over before its next attempt.

@@ -4,6 +4,7 @@
 //! files is kept once, whoever has it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ struct Kept {
     /// What stands there, was ignored, and is no attempt's: a way back made it visible.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     spared: BTreeSet<TreePath>,
+    /// Where a `.git` stands in the tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repositories: Option<BTreeSet<TreePath>>,
     #[serde(flatten)]
     repository: Repository,
 }
@@ -52,11 +56,14 @@ struct Placed {
 pub struct Repository {
     /// The commit that HEAD names.
     pub head: Option<String>,
-    /// The bytes of its index.
+    /// The bytes of its index; none of one that is not there.
     pub index: Option<Digest>,
     /// Where the tree is below the top of its work tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
+    /// What git has under way: a merge, a rebase. Their files are not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_way: Option<BTreeSet<String>>,
 }
 
 /// A checkpoint.
@@ -66,6 +73,8 @@ pub struct Checkpoint {
     pub tree: Snapshot,
     /// The repository.
     pub repository: Repository,
+    /// Where a `.git` stood in the tree; `None` where nobody wrote that down.
+    pub repositories: Option<BTreeSet<TreePath>>,
 }
 
 /// The checkpoints of a loop.
@@ -129,7 +138,11 @@ impl Checkpoints {
         self.write(&file, number == FIRST, &tree, repository.clone(), none)?;
         // It says itself what was seen last.
         let _ = std::fs::remove_file(self.dir.join(SEEN));
-        Ok(Checkpoint { tree, repository })
+        Ok(Checkpoint {
+            repositories: Some(tree.repositories().clone()),
+            tree,
+            repository,
+        })
     }
 
     /// Writes down what the loop saw last, and what of it is no attempt's and is to be spared; what is in the files is
@@ -137,11 +150,17 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When the disk says no.
-    pub fn saw(&mut self, tree: &Snapshot, spared: &BTreeSet<TreePath>) -> Result<(), LoopError> {
+    pub fn saw(
+        &mut self,
+        tree: &Snapshot,
+        repository: Repository,
+        spared: &BTreeSet<TreePath>,
+    ) -> Result<(), LoopError> {
+        self.contents.flush()?;
         let file = self.dir.join(SEEN);
         let stands = |path: &&TreePath| tree.get(path).is_some();
         let spared = spared.iter().filter(stands).cloned().collect();
-        self.write(&file, false, tree, Repository::default(), spared)
+        self.write(&file, false, tree, repository, spared)
     }
 
     /// What was to be spared of what the loop saw last.
@@ -160,12 +179,16 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn last_seen(&mut self, attempt: u32) -> Result<Snapshot, LoopError> {
+    pub fn last_seen(&mut self, attempt: u32) -> Result<Checkpoint, LoopError> {
         let file = self.dir.join(SEEN);
         match self.read(&file) {
-            Ok(seen) => Ok(seen.tree),
-            Err(LoopError::File(error)) if error.is_absent() => Ok(self.get(attempt)?.tree),
-            Err(error) => Err(error),
+            // Of the repository older ones say nothing.
+            Ok(seen) if seen.repository.below.is_none() => Ok(Checkpoint {
+                repository: self.get(attempt)?.repository,
+                ..seen
+            }),
+            Err(LoopError::File(error)) if error.is_absent() => self.get(attempt),
+            other => other,
         }
     }
 
@@ -177,11 +200,18 @@ impl Checkpoints {
         self.read(&self.file(number))
     }
 
-    fn repository(&mut self, rules: &Rules) -> Result<Repository, TreeError> {
+    /// Keeps of the repository what is kept of it.
+    ///
+    /// # Errors
+    /// When the disk says no.
+    pub fn repository(&mut self, rules: &Rules) -> Result<Repository, TreeError> {
         let Some(git) = rules.git() else {
             return Ok(Repository::default());
         };
-        let index = read_plain(&git.index(), INDEX).ok().flatten();
+        let index = match read_plain(&git.index(), INDEX) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(Vec::new()),
+            other => other.ok().flatten(),
+        };
         let index = index
             .map(|bytes| self.contents.keep(bytes.as_slice()))
             .transpose()?;
@@ -189,6 +219,7 @@ impl Checkpoints {
             head: head(git),
             index: index.and_then(Result::ok).map(|(hash, _)| hash),
             below: Some(rules.prefix()),
+            under_way: Some(git.under_way()),
         })
     }
 
@@ -232,6 +263,7 @@ impl Checkpoints {
             gone,
             whole: is_whole,
             spared,
+            repositories: Some(tree.repositories().clone()),
             repository,
         };
         let text = serde_json::to_vec(&kept).map_err(|error| FileError::io(file)(error.into()));
@@ -254,6 +286,7 @@ impl Checkpoints {
         Ok(Checkpoint {
             tree: Snapshot::of_entries(entries),
             repository: kept.repository,
+            repositories: kept.repositories,
         })
     }
 }

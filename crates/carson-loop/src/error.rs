@@ -155,6 +155,9 @@ impl LoopError {
                 "--more N lets it make N more attempts, and gives it its whole time again; --fresh begins anew, and keeps the \
                  attempts so far in runs/"
             }
+            Self::NotRunning {
+                status: Status::Running,
+            } => "`carson loop stop` ends what that left behind, `carson loop run` goes on",
             Self::NotRunning { .. } => "`carson loop status` says how it stands",
             Self::StillRunning { .. } => "wait for it, or end that process",
             Self::Edited { .. } => {
@@ -165,7 +168,8 @@ impl LoopError {
                 "nobody would see that it runs, so it ended; all that it had kept is there, and `carson loop run` goes on"
             }
             Self::Gone { .. } => {
-                "what it had kept is lost; the tree is as the last attempt left it"
+                "all that it had kept is there still if the directory was moved, and `carson loop run` goes on there; \
+                 otherwise that is lost, and the tree is as the last attempt left it"
             }
             Self::Lock(LockError::HeldByNobody { path }) => {
                 return Some(format!(

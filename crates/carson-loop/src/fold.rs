@@ -83,9 +83,11 @@ impl State {
         self.elapsed_ms = elapsed_ms;
     }
 
-    /// What was kept with another tree is nothing that may be said of this one: the next run asks.
+    /// What was kept with another tree is nothing that may be said of this one: the next run asks. One that ran died, as
+    /// nobody brings a tree back while it runs.
     fn rolled_back(&mut self, attempt: u32, changed: u64) {
-        if changed == 0 || !matches!(self.status, Status::Done | Status::AlreadyDone) {
+        let was_kept = matches!(self.status, Status::Done | Status::AlreadyDone);
+        if self.status != Status::Running && !(was_kept && changed > 0) {
             return;
         }
         self.status = Status::Idle;

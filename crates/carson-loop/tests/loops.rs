@@ -10,8 +10,12 @@ mod alpf;
 mod back;
 #[path = "loops/bounds.rs"]
 mod bounds;
+#[path = "loops/dead.rs"]
+mod dead;
 #[path = "loops/edits.rs"]
 mod edits;
+#[path = "loops/mine.rs"]
+mod mine;
 #[path = "loops/progress.rs"]
 mod progress;
 #[path = "loops/scene.rs"]

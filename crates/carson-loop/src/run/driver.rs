@@ -7,6 +7,7 @@ use carson_proc::Cancel;
 
 use super::attempt::{Prepared, Told, output_hash};
 use super::begin::{Begin, Wish, begin};
+use super::dead;
 use super::ground::Ground;
 use super::orphans::end_orphans;
 use super::promise::{self, Asked, exit, millis};
@@ -14,7 +15,7 @@ use super::put_away::put_away;
 use super::step::{Step, Watch};
 use crate::bounds::{Bounds, Next};
 use crate::caller::Caller;
-use crate::checkpoint::{Checkpoint, Checkpoints};
+use crate::checkpoint::{Checkpoint, Checkpoints, Repository};
 use crate::config::Config;
 use crate::config_file::ConfigFile;
 use crate::digest::Digest;
@@ -215,42 +216,23 @@ impl Runner<'_> {
         })
     }
 
-    /// An attempt that was under way when the loop died counts, as it was paid; the tree is as it left it.
+    /// An attempt that was under way when the loop died counts.
     fn conclude_interrupted(&mut self) -> Result<(), LoopError> {
         let Some(begun) = interrupted(self.journal.past()) else {
             return Ok(());
         };
-        let now = self.ground.caller.clock.now();
-        let config = &self.file.config;
-        let longest = config.timeout() + config.verify_timeout() * config.verify_runs;
-        let took = (now - begun.at).to_std().unwrap_or_default().min(longest);
-        self.elapsed += took;
-        let left = match self.checkpoints.has(begun.attempt) {
-            true => self.checkpoints.get(begun.attempt)?,
-            false => self.checkpoint(begun.attempt)?,
-        };
-        let found = self.checkpoints.get(begun.attempt.saturating_sub(1))?.tree;
-        let output = self.ground.place.attempt(begun.attempt).join("output");
-        let meta = Meta {
-            attempt: begun.attempt,
-            outcome: Outcome::Interrupted,
-            started_at: begun.at,
-            ended_at: now,
-            exit: None,
-            ended_by: "the loop died".to_owned(),
-            took_ms: millis(took),
-            output_hash: None,
-            output_bytes: std::fs::metadata(output).map_or(0, |found| found.len()),
-            tree_hash: Some(left.tree.hash()),
-            tree_before_hash: Some(begun.tree_before_hash),
-            changed: found.changes(&left.tree).len() as u64,
-            prompt_hash: begun.prompt_hash,
-            executor_version: None,
-            head: left.repository.head,
-            leaked: 0,
-            not_kept: 0,
-            check: None,
-        };
+        if !self.checkpoints.has(begun.attempt) {
+            self.checkpoint(begun.attempt)?;
+        }
+        let ground = &self.ground;
+        let meta = dead::meta(
+            (&ground.place, &ground.rules),
+            &mut self.checkpoints,
+            Some(&self.file.config),
+            begun,
+            ground.caller.clock.now(),
+        )?;
+        self.elapsed += Duration::from_millis(meta.took_ms);
         (self.watch)(Step::Interrupted(&meta));
         self.attempt_ended(meta)
     }
@@ -269,12 +251,19 @@ impl Runner<'_> {
         Ok(made)
     }
 
-    /// Tells that the repository is gone: no checkpoint has it.
-    fn miss_repository(&mut self) {
+    /// Tells which repositories are gone: no checkpoint has them.
+    fn miss_repositories(&mut self, left: &Snapshot) {
         let git = self.ground.rules.git();
         let top = git.map(|git| git.top.as_path());
         if let Some(top) = top.filter(|top| GitDir::at(top).is_none()) {
             (self.watch)(Step::RepositoryGone(&top.display().to_string()));
+        }
+        let root = self.ground.place.root();
+        for git in self.seen.repositories().difference(left.repositories()) {
+            let Some(dir) = git.parent() else { continue };
+            if root.join(git.as_path()).symlink_metadata().is_err() {
+                (self.watch)(Step::RepositoryGone(&dir.to_string()));
+            }
         }
     }
 
@@ -436,7 +425,7 @@ impl Runner<'_> {
             .run(&self.ground, &config, left, self.cancel, self.watch)
             .await?;
         let kept = self.checkpoint(number)?;
-        self.miss_repository();
+        self.miss_repositories(&kept.tree);
         let mut meta = Meta {
             attempt: number,
             outcome: Outcome::Failed,
@@ -477,13 +466,14 @@ impl Runner<'_> {
             self.attempt_ended(meta)?;
             return Ok(Some(self.out_of_time()));
         }
-        self.attempt_checked(meta, &ran).await
+        self.attempt_checked(meta, &ran, kept.repository).await
     }
 
     async fn attempt_checked(
         &mut self,
         mut meta: Meta,
         ran: &Ran,
+        left: Repository,
     ) -> Result<Option<Ended>, LoopError> {
         let number = meta.attempt;
         (self.watch)(Step::Checking(number));
@@ -495,8 +485,9 @@ impl Runner<'_> {
         written.map_err(LoopError::io(format!("{}", file.display())))?;
         // What the check itself leaves is not what the next attempt does.
         let after = self.look()?;
-        if after.hash() != self.seen.hash() {
-            self.checkpoints.saw(&after, &BTreeSet::new())?;
+        let repository = self.checkpoints.repository(&self.ground.rules)?;
+        if after.hash() != self.seen.hash() || repository != left {
+            self.checkpoints.saw(&after, repository, &BTreeSet::new())?;
         }
         self.seen = after;
         self.told = self.told(number, &asked);

@@ -22,12 +22,16 @@ pub(super) struct Ground {
     pub walls: Option<Walls>,
 }
 
+/// Which files of a tree count.
+pub(crate) fn rules(place: &Place, caller: &Caller) -> Rules {
+    let excludes = caller.git_excludes();
+    Rules::of_repository(place.root(), excludes.as_deref()).without(place.own())
+}
+
 impl Ground {
     pub(super) fn new(place: Place, caller: Caller, walls: Option<Walls>) -> Self {
-        let excludes = caller.git_excludes();
-        let rules = Rules::of_repository(place.root(), excludes.as_deref()).without(place.own());
         Self {
-            rules,
+            rules: rules(&place, &caller),
             places: caller.places(place.root()),
             place,
             caller,

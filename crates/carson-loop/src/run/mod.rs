@@ -8,6 +8,7 @@
 mod attempt;
 mod begin;
 mod check_alone;
+mod dead;
 mod driver;
 mod ground;
 mod orphans;
@@ -17,6 +18,8 @@ mod step;
 
 pub use begin::{Begin, Wish, begin};
 pub use check_alone::{check_alone, check_walled};
+pub(crate) use dead::conclude;
 pub use driver::{OWNER, Options, run};
+pub(crate) use ground::rules;
 pub(crate) use orphans::{end as end_left, end_orphans};
 pub use step::{Step, Watch};

@@ -35,7 +35,7 @@ pub enum Step<'s> {
     StateEdited,
     /// So many paths cannot be kept, of which this is one, and why.
     NotKept(u64, &'s str),
-    /// The repository at this place is gone, of which only the index is kept.
+    /// The repository at this place is gone: of its own files only the index of the top one is kept.
     RepositoryGone(&'s str),
 }
 

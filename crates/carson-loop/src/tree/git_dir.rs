@@ -1,5 +1,6 @@
 //! Where the repository of a tree is, as text in plain files: no git runs, and nothing is configured by it.
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -9,6 +10,15 @@ use rustix::fs::OFlags;
 
 /// Bytes of a file that says where a repository is.
 const POINTER: u64 = 4 * 1024;
+/// What stands in a repository while something is under way.
+const UNDER_WAY: [&str; 6] = [
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "rebase-merge",
+    "rebase-apply",
+    "BISECT_LOG",
+];
 
 /// The repository that a directory is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +62,20 @@ impl GitDir {
     #[must_use]
     pub fn index(&self) -> PathBuf {
         self.dir.join("index")
+    }
+
+    /// What is under way in it, by the names of its files: a merge, a rebase.
+    #[must_use]
+    pub fn under_way(&self) -> BTreeSet<String> {
+        let stands = |name: &&str| self.dir.join(name).symlink_metadata().is_ok();
+        let all = UNDER_WAY.into_iter().filter(stands);
+        all.map(str::to_owned).collect()
+    }
+
+    /// Whether its refs are in no files of their own.
+    #[must_use]
+    pub fn has_reftable(&self) -> bool {
+        self.common.join("reftable").is_dir()
     }
 }
 

@@ -151,6 +151,9 @@ impl Walk<'_, '_> {
         };
         for name in names {
             let inner = TreePath::in_dir(path, &name);
+            if name == b".git" {
+                self.seen.repositories.insert(inner.clone());
+            }
             let stat = match statat(&dir, name.as_slice(), AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => stat,
                 // It went meanwhile.

@@ -51,6 +51,9 @@ pub fn undo(
     Ok(missed)
 }
 
+/// What is told where there is no directory to put something into.
+const NO_DIR: &str = "something else stands where its directory was";
+
 /// Whether something must go before something else can stand there.
 fn goes(change: &Change) -> bool {
     match (&change.before, &change.after) {
@@ -145,7 +148,7 @@ struct Told(String);
 
 impl From<std::io::Error> for Told {
     fn from(error: std::io::Error) -> Self {
-        Self(error.to_string())
+        Self(said(error))
     }
 }
 
@@ -157,5 +160,8 @@ impl From<TreeError> for Told {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 fn said(error: std::io::Error) -> String {
-    error.to_string()
+    match error.kind() {
+        std::io::ErrorKind::NotADirectory => NO_DIR.to_owned(),
+        _ => error.to_string(),
+    }
 }

@@ -1,6 +1,6 @@
 //! A tree as it is at one time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::entry::Entry;
 use super::path::TreePath;
@@ -12,6 +12,8 @@ use crate::digest::{Digest, Hasher};
 pub struct Snapshot {
     pub(super) entries: BTreeMap<TreePath, Known>,
     pub(super) missed: Vec<Missed>,
+    /// Where a `.git` stands, whatever it is: none of them is an entry of a tree.
+    pub(super) repositories: BTreeSet<TreePath>,
     /// When the look began, in nanoseconds since 1970.
     pub(super) looked_at: i64,
 }
@@ -87,6 +89,12 @@ impl Snapshot {
     #[must_use]
     pub fn missed(&self) -> &[Missed] {
         &self.missed
+    }
+
+    /// Where a `.git` stands: at its top, and in the repositories in it. What is in them it does not have.
+    #[must_use]
+    pub fn repositories(&self) -> &BTreeSet<TreePath> {
+        &self.repositories
     }
 
     /// The same for equal trees, and for no others: of paths, kinds, modes, contents and targets.

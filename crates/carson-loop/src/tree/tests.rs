@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -185,7 +186,45 @@ fn names_of_every_kind_of_index_are_read() {
             ["a-b", "a/b", "a/bcd/e", "later", &names[4], "z\nz"],
             "{format} {settings:?}"
         );
+        // Written by us, it says the same to git, which holds its sum against it.
+        let index = Index::of(&fs::read(git.index()).unwrap()).unwrap();
+        let (whole, without) = match index.with(&Index::default(), |_| false) {
+            None => {
+                assert!(settings.contains(&"--split-index"), "{settings:?}");
+                continue;
+            }
+            Some(both) => both,
+        };
+        assert!(without.is_empty() && whole.differs(&index).is_empty());
+        let says = || super::tests::git(dir.path(), &["ls-files", "--stage", "--debug"]);
+        let before = says();
+        fs::write(git.index(), whole.bytes()).unwrap();
+        assert_eq!(says(), before);
+        super::tests::git(dir.path(), &["fsck"]);
     }
+}
+
+#[test]
+fn an_index_of_two_has_no_file_that_is_a_directory() {
+    let index = |names: &[&str]| {
+        let dir = tempfile::tempdir().unwrap();
+        git(dir.path(), &["init", "--quiet"]);
+        for name in names {
+            write(dir.path(), name, name);
+        }
+        git(dir.path(), &["add", "."]);
+        Index::of(&fs::read(dir.path().join(".git/index")).unwrap()).unwrap()
+    };
+    let (now, then) = (index(&["a", "b/c", "z"]), index(&["a/x", "b", "y"]));
+    let names = |paths: BTreeSet<Vec<u8>>| {
+        let all = paths.into_iter().map(String::from_utf8);
+        all.collect::<Result<Vec<_>, _>>().unwrap()
+    };
+    let taken = |path: &[u8]| path != b"a" && path != b"b/c";
+    let (both, without) = now.with(&then, taken).unwrap();
+    assert_eq!(names(without), ["a/x", "b"]);
+    assert_eq!(names(now.differs(&both)), ["y", "z"]);
+    assert_eq!(names(both.into_paths()), ["a", "b/c", "y"]);
 }
 
 #[test]

@@ -335,7 +335,8 @@ async fn without_a_repository_and_in_a_part_of_one_it_is_the_same() {
             fs::write(top.path().join("outside"), "later").unwrap();
             git(top.path(), &["add", "outside"]).await;
         }
-        let done = api::rollback(&moved, &scene.caller, 0, Mine::Refuse)
+        // What a person staged since is given up.
+        let done = api::rollback(&moved, &scene.caller, 0, Mine::Overwrite)
             .await
             .unwrap();
         assert_eq!(tree(moved.root()), before);
