@@ -3,6 +3,7 @@
 //! It is read from the commit and nowhere else: no worktree, no branch of a session. Whoever wrote it is a stranger:
 //! it is read within a bound, checked as `carson stories check` checks it, and what it says is told on one line.
 
+use std::path::Path;
 use std::time::Duration;
 
 use carson_config::{Promise, Repo};
@@ -12,12 +13,12 @@ use carson_git::{FileAt, Mirror, Oid};
 use carson_home::halt::describe_error;
 use carson_loop::stories::Finding;
 use carson_loop::stories::native::{
-    self, Allowed, Plan, Status, Story, Touched, Violation, checked, document, marked,
+    self, Allowed, POLICY_BYTES, Plan, Status, Story, Touched, Violation, checked, document,
+    makes_the_plan, marked, policy_text,
 };
 
-/// Bytes of a plan, and of its policy, that are read.
+/// Bytes of a plan that are read.
 const LONGEST: usize = 1 << 20;
-const POLICY: usize = 64 << 10;
 /// Letters of what is wrong with it.
 const LETTERS: usize = 600;
 /// Findings that are told one by one.
@@ -84,10 +85,15 @@ impl PlanAt {
         let plan = document(text.as_bytes()).map_err(|finding| vec![finding]);
         let plan = plan.and_then(|document| checked(&document));
         let plan = plan.map_err(|findings| at(&listed(&findings)))?;
+        let made = makes_the_plan(&plan, Path::new(file));
+        if !made.is_empty() {
+            return Err(at(&listed(&made)));
+        }
         let policy = match &plan.policy {
             None => None,
             Some(policy) => {
-                let read = read(mirror, base, policy, POLICY).await;
+                let read = read(mirror, base, policy, POLICY_BYTES).await;
+                let read = read.and_then(|text| policy_text(text.into_bytes()));
                 Some(read.map_err(|why| at(&format!("/policy: {policy}: {why}")))?)
             }
         };

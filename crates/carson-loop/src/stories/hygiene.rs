@@ -33,6 +33,16 @@ fn hidden_in(text: &str) -> Option<char> {
     text.chars().find(|&c| is_hidden(c) && !"\n\t".contains(c))
 }
 
+/// The first of them in a text of many lines, with its line, from 1. The end of a line may be one of DOS.
+pub(crate) fn hidden_in_lines(text: &str) -> Option<(usize, String)> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split('\n').zip(1..);
+    lines.find_map(|(line, number)| {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        Some((number, name(hidden_in(line)?)))
+    })
+}
+
 fn name(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }

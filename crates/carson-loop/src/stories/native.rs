@@ -1,8 +1,8 @@
 //! Carson's own plans (`stories.json`).
 //!
 //! Reading order: [`Plan`] (what may stand in one), `check.rs` (what is said of one that is not right), `select.rs`,
-//! `prompt.rs`, `run.rs`, `attempt.rs`, `did.rs`, `judge.rs`; then `areas.rs` and `repo.rs` (what is looked at), `journal.rs` and
-//! `replay.rs` (what is written down), `recover.rs`. In a fleet the work is a commit: `commit.rs` (what it may change),
+//! `policy.rs`, `prompt.rs`, `run.rs`, `attempt.rs`, `did.rs`, `judge.rs`; then `areas.rs` and `repo.rs` (what is looked at),
+//! `journal.rs` and `replay.rs` (what is written down), `recover.rs`. In a fleet the work is a commit: `commit.rs` (what it may change),
 //! `marked.rs` (what Carson writes into the plan).
 
 mod acceptance;
@@ -22,6 +22,7 @@ mod made;
 mod marked;
 mod patch;
 mod place;
+mod policy;
 mod promise;
 mod prompt;
 mod recover;
@@ -39,14 +40,15 @@ mod written;
 
 pub use acceptance::{BadPath, created};
 pub use attempt::seconds;
-pub use check::checked;
+pub use check::{checked, makes_the_plan};
 pub use commit::{Leaf, Touched};
 pub use error::StoriesError;
 pub use event::{Event, Outcome, What};
-pub use journal::{document, read};
+pub use journal::{document, read, read_at};
 pub use judge::{Allowed, Violation};
 pub use marked::marked;
 pub use place::Place;
+pub use policy::{POLICY_BYTES, policy_text};
 pub use prompt::{Prompt, prompt};
 pub use replay::replay;
 pub use run::run;

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use carson_loop::lock::{Lock, Owner};
-use carson_loop::stories::native::{Asked, Mode, StoriesError};
+use carson_loop::stories::native::{Asked, Mode, StoriesError, read_at};
 use serde_json::json;
 
 use crate::tree::{Tree, story};
@@ -162,6 +162,30 @@ async fn what_is_not_right_leaves_nothing_behind() {
         assert!(error.contains(right), "{error}");
     }
     assert!(!tree.has(".carson"));
+}
+
+/// What a plan names beside it is looked at before anything runs: a link to a secret is no policy.
+#[tokio::test]
+async fn a_policy_is_a_plain_file_of_the_repository() {
+    let tree = Tree::bare();
+    std::os::unix::fs::symlink("../secret", tree.root.join("AGENTS.md")).unwrap();
+    fs::write(tree.outside().join("secret"), "TOPSECRET").unwrap();
+    let stories = [story(
+        "S-1",
+        json!({"acceptance": ["Created stories.json"]}),
+    )];
+    let plan = json!({"version": 1, "project": "test", "policy": "AGENTS.md", "stories": stories});
+    tree.write("stories.json", &plan.to_string());
+    let said = read_at(&tree.place()).unwrap_err().to_string();
+    for right in [
+        "/policy: AGENTS.md: AGENTS.md is a link",
+        "/stories/0/acceptance/0: is the plan itself",
+    ] {
+        assert!(said.contains(right), "{said}");
+    }
+    let ran = tree.run("echo x > docs/x").await;
+    assert_eq!(ran.came.unwrap_err().to_string(), said);
+    assert!(!tree.has("docs/x") && !tree.has(".carson"));
 }
 
 #[tokio::test]

@@ -186,8 +186,8 @@ pub fn status(plan: &Path, args: &Status, as_json: bool) -> Result<u8, CommandEr
     Ok(0)
 }
 
-pub fn check(plan: &Path, as_json: bool) -> Result<u8, CommandError> {
-    match native::read(plan) {
+pub fn check(plan: &Path, args: &PlanArg, as_json: bool) -> Result<u8, CommandError> {
+    match native::read_at(&place(plan, args)?) {
         Ok(_) => show::findings(plan, &[], as_json),
         Err(StoriesError::NotRight { findings, .. }) => show::findings(plan, &findings, as_json),
         Err(error) => Err(error.into()),

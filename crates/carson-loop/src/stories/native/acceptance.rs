@@ -10,6 +10,9 @@ pub enum BadPath {
     /// There is none.
     #[error("`Created` names no file: write `Created path/to/file`")]
     None,
+    /// It is a directory.
+    #[error("names a directory: name a file in it")]
+    Dir,
     /// It leads elsewhere.
     #[error("leads out of the repository: paths are from its top, without `..`")]
     Outside,
@@ -19,7 +22,7 @@ pub enum BadPath {
 }
 
 /// The file that a line of acceptance says must be created, by its path from the top; `None` for a line that
-/// says something else.
+/// says something else. In quotation marks it may hold spaces; without them, what ends a sentence is no part of it.
 pub fn created(line: &str) -> Option<Result<PathBuf, BadPath>> {
     let rest = line.trim_start().strip_prefix("Created")?;
     if rest.chars().next().is_some_and(|c| !c.is_whitespace()) {
@@ -29,14 +32,17 @@ pub fn created(line: &str) -> Option<Result<PathBuf, BadPath>> {
 }
 
 fn path(rest: &str) -> Result<PathBuf, BadPath> {
-    // In backticks it may hold spaces.
-    let written = match rest.strip_prefix('`') {
-        Some(rest) => rest.split('`').next(),
-        None => rest.split_whitespace().next(),
+    let mark = rest.chars().next().filter(|c| "`'\"".contains(*c));
+    let written = match mark {
+        Some(mark) => rest[mark.len_utf8()..].split(mark).next(),
+        None => rest.split_whitespace().next().map(sentence),
     };
     let written = written
         .filter(|path| !path.is_empty())
         .ok_or(BadPath::None)?;
+    if written.ends_with('/') {
+        return Err(BadPath::Dir);
+    }
     let mut clean = PathBuf::new();
     for part in Path::new(written).components() {
         match part {
@@ -57,6 +63,15 @@ fn path(rest: &str) -> Result<PathBuf, BadPath> {
     }
 }
 
+/// A word without what ends a sentence, or a part of one. Dots that are a directory stay.
+fn sentence(word: &str) -> &str {
+    let bare = word.trim_end_matches(['.', ',', ';', ':', '!', '?']);
+    match bare.is_empty() || bare.ends_with('/') {
+        true => word,
+        false => bare,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +85,16 @@ mod tests {
             ("Created `docs/a b.md` with findings", path("docs/a b.md")),
             ("  Created\tx", path("x")),
             ("Created `x", path("x")),
+            ("Created docs/a.md.", path("docs/a.md")),
+            ("Created docs/a.md, which says hi", path("docs/a.md")),
+            ("Created docs/a.tar.gz; it is packed", path("docs/a.tar.gz")),
+            ("Created `docs/a.`.", path("docs/a.")),
+            ("Created 'docs/a b.md'.", path("docs/a b.md")),
+            ("Created \"docs/a b.md\", too", path("docs/a b.md")),
+            ("Created docs/", Some(Err(BadPath::Dir))),
+            ("Created `docs/`", Some(Err(BadPath::Dir))),
+            ("Created docs/..", Some(Err(BadPath::Outside))),
+            ("Created ..", Some(Err(BadPath::Outside))),
             ("Created", Some(Err(BadPath::None))),
             ("Created   ", Some(Err(BadPath::None))),
             ("Created `` x", Some(Err(BadPath::None))),

@@ -1,9 +1,11 @@
 //! A document becomes a [`Plan`], or all findings at once.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::acceptance::created;
 use super::conforms;
+use super::policy;
 use super::schema::schema;
 use super::written::{Mode, Plan, Story};
 use crate::stories::finding::Finding;
@@ -45,6 +47,9 @@ fn beyond_the_schema(plan: &Plan) -> Vec<Finding> {
     let root = Pointer::root();
     let stories = root.key("stories");
     let mut findings = patterns(&plan.scope_ignore, &root.key("scope_ignore"));
+    let policy = plan.policy.as_deref().map(policy::path);
+    let policy = policy.and_then(Result::err);
+    findings.extend(policy.map(|why| Finding::new(&root.key("policy"), why)));
     let mut ids = Ids::default();
     for (index, story) in plan.stories.iter().enumerate() {
         let at = stories.item(index);
@@ -71,6 +76,10 @@ impl<'i> Ids<'i> {
 fn of_story(story: &Story, at: &Pointer) -> Vec<Finding> {
     let mut findings = patterns(&story.scope, &at.key("scope"));
     findings.extend(acceptance(&story.acceptance, &at.key("acceptance")));
+    if !story.scope.is_empty() && story.scope.iter().all(|one| one.starts_with('!')) {
+        let message = "covers nothing: `!` takes out, and nothing is in";
+        findings.push(Finding::new(&at.key("scope"), message));
+    }
     if story.title.contains('\n') {
         findings.push(Finding::new(&at.key("title"), "must be one line"));
     }
@@ -80,6 +89,23 @@ fn of_story(story: &Story, at: &Pointer) -> Vec<Finding> {
         findings.push(Finding::new(at, message));
     } else if makes_nothing && story.scope.is_empty() {
         findings.push(Finding::new(at, "may change nothing: say what in `scope`"));
+    }
+    findings
+}
+
+/// What of a plan could never pass where its file is this one: nobody may write the plan.
+#[must_use]
+pub fn makes_the_plan(plan: &Plan, file: &Path) -> Vec<Finding> {
+    let stories = Pointer::root().key("stories");
+    let mut findings = Vec::new();
+    for (index, story) in plan.stories.iter().enumerate() {
+        let at = stories.item(index).key("acceptance");
+        let lines = story.acceptance.iter().enumerate();
+        let own = lines.filter(|(_, line)| {
+            created(line).is_some_and(|made| made.is_ok_and(|path| path == file))
+        });
+        let message = "is the plan itself, which no story may change";
+        findings.extend(own.map(|(line, _)| Finding::new(&at.item(line), message)));
     }
     findings
 }

@@ -10,10 +10,11 @@ use std::path::PathBuf;
 
 use carson_core::Clock;
 
-use super::check::checked;
+use super::check::{checked, makes_the_plan};
 use super::error::StoriesError;
 use super::event::{Event, What};
 use super::place::Place;
+use super::policy;
 use super::replay::{applied, replay};
 use super::written::{Plan, Story};
 use crate::events_file::{EventsWriter, read_events};
@@ -57,6 +58,29 @@ pub fn read(path: &std::path::Path) -> Result<Read, StoriesError> {
         plan,
         bytes,
     })
+}
+
+/// Reads a plan's file, and looks at what it names beside it.
+///
+/// # Errors
+/// When it cannot be read, or is not right where it stands.
+pub fn read_at(place: &Place) -> Result<Read, StoriesError> {
+    let read = read(&place.plan)?;
+    let named = read.plan.policy.as_deref();
+    let policy = named.and_then(|named| policy::of_plan(&place.root, named).err());
+    let path = place.plan_in_tree();
+    let made = path.map(|path| makes_the_plan(&read.plan, path.as_path()));
+    let findings: Vec<Finding> = policy
+        .into_iter()
+        .chain(made.into_iter().flatten())
+        .collect();
+    match findings.is_empty() {
+        true => Ok(read),
+        false => Err(StoriesError::NotRight {
+            path: place.plan.clone(),
+            findings,
+        }),
+    }
 }
 
 /// What bytes say.

@@ -9,7 +9,7 @@ use super::areas::Areas;
 use super::before::Before;
 use super::error::StoriesError;
 use super::event::{Outcome, What};
-use super::journal::{Journal, read};
+use super::journal::{Journal, read_at};
 use super::place::Place;
 use super::recover::{end_left, plan_after_a_kill};
 use super::repo::Repo;
@@ -42,8 +42,6 @@ pub async fn run(
     sweep_dir(&place.dir(), 1);
     let mark = place.mark();
     let _mark = Mark::set(&mark).map_err(StoriesError::io(&mark))?;
-    let plan = read(&place.plan)?.plan;
-    let settings = Settings::of(asked, &plan, place)?;
     let (journal, events) = Journal::open(place, given.caller.clock.clone())?;
     let areas = Areas::of(
         place,
@@ -63,6 +61,9 @@ pub async fn run(
         told,
     };
     runner.recover(&events, asked.interrupted).await?;
+    // What a killed attempt did to the policy is undone by now.
+    let plan = read_at(place)?.plan;
+    let settings = Settings::of(asked, &plan, place)?;
     let done = runner.all(&settings, &lock).await;
     if done.is_ok() {
         // Nobody goes back any more.
@@ -75,7 +76,7 @@ pub async fn run(
 /// Takes the lock. A plan that is not right, or does not say what does its stories, leaves nothing behind.
 fn begin(place: &Place, asked: &Asked, given: &Given) -> Result<Lock, StoriesError> {
     if !place.dir().is_dir() {
-        let plan = read(&place.plan)?.plan;
+        let plan = read_at(place)?.plan;
         Settings::of(asked, &plan, place)?;
     }
     place.make()?;

@@ -1,10 +1,13 @@
 //! What a run goes by: a flag is stronger than a variable, a variable than the plan, the plan than the default.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::StoriesError;
 use super::place::Place;
+use super::policy::{self, policy_text};
 use super::written::{Mode, Plan};
 use crate::words::Words;
 
@@ -76,13 +79,15 @@ impl Settings {
         let seconds = |asked: Option<u32>, plan: Option<u32>, usual: u32| {
             Duration::from_secs(asked.or(plan).unwrap_or(usual).into())
         };
-        let policy = asked.policy.clone();
-        let policy = policy.or_else(|| plan.policy.as_ref().map(|path| place.root.join(path)));
-        let read = |path: PathBuf| std::fs::read_to_string(&path).map_err(StoriesError::io(&path));
+        let policy = match (&asked.policy, &plan.policy) {
+            (Some(path), _) => Some(said(path)?),
+            (None, Some(named)) => Some(of_plan(place, named)?),
+            (None, None) => None,
+        };
         Ok(Self {
             stories: asked.stories.unwrap_or(u64::MAX),
             mode: asked.mode,
-            policy: policy.map(read).transpose()?,
+            policy,
             executor: executor.ok_or(StoriesError::NoExecutor)?.clone(),
             max_attempts: asked.max_attempts.or(plan.max_attempts).unwrap_or(3),
             timeout: seconds(asked.timeout, plan.timeout_seconds, 900),
@@ -91,6 +96,20 @@ impl Settings {
             fail_fast: asked.fail_fast,
         })
     }
+}
+
+/// The policy that whoever runs it names: a text, wherever it is.
+fn said(path: &Path) -> Result<String, StoriesError> {
+    let bytes = fs::read(path).map_err(StoriesError::io(path))?;
+    let wrong = |why| StoriesError::io(path)(io::Error::new(io::ErrorKind::InvalidData, why));
+    policy_text(bytes).map_err(wrong)
+}
+
+fn of_plan(place: &Place, named: &str) -> Result<String, StoriesError> {
+    policy::of_plan(&place.root, named).map_err(|finding| StoriesError::NotRight {
+        path: place.plan.clone(),
+        findings: vec![finding],
+    })
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const LONGEST: usize = 1024;
 pub enum BadPattern {
     /// It covers nothing, ever.
     #[error(
-        "covers nothing: it is empty, or a comment (write `\\#` for a name that begins with #)"
+        "covers nothing: it is empty, only `/` or `!`, or a comment (write `\\#` for a name that begins with #)"
     )]
     Nothing,
     /// It is too long.
@@ -110,6 +110,9 @@ fn pattern(text: &str) -> Result<Matcher, BadPattern> {
     let (not, mut bare) = (&text[..text.len() - bare.len()], bare);
     while let Some(rest) = bare.strip_prefix("./") {
         bare = rest;
+    }
+    if bare.trim_matches('/').trim().is_empty() {
+        return Err(BadPattern::Nothing);
     }
     let mut builder = GitignoreBuilder::new(PathBuf::new());
     // Git takes `[` without an end for nothing at all; a person meant something.
@@ -208,6 +211,10 @@ mod tests {
             ("", BadPattern::Nothing),
             ("# all of it", BadPattern::Nothing),
             ("  ", BadPattern::Nothing),
+            ("/", BadPattern::Nothing),
+            ("!", BadPattern::Nothing),
+            ("!/", BadPattern::Nothing),
+            ("./", BadPattern::Nothing),
             ("../x", BadPattern::Outside),
             ("a/../../x", BadPattern::Outside),
             ("!../x", BadPattern::Outside),

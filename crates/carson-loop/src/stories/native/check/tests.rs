@@ -72,6 +72,18 @@ fn what_no_schema_can_say() {
         ),
         (&[("scope", "[]")], "/stories/0: may change nothing"),
         (
+            &[("scope", r#"["!src/", "!docs/"]"#)],
+            "/stories/0/scope: covers nothing",
+        ),
+        (
+            &[("scope", r#"["src/", "/"]"#)],
+            "/stories/0/scope/1: covers nothing",
+        ),
+        (
+            &[("acceptance", r#"["Created docs/"]"#)],
+            "/stories/0/acceptance/0: names a directory",
+        ),
+        (
             &[("mode", r#""audit""#)],
             "/stories/0: an audit leaves a report",
         ),
