@@ -2,13 +2,15 @@
 //!
 //! Reading order: [`Plan`] (what may stand in one), `check.rs` (what is said of one that is not right), `select.rs`,
 //! `policy.rs`, `prompt.rs`, `run.rs`, `attempt.rs`, `did.rs`, `judge.rs`; then `areas.rs` and `repo.rs` (what is looked at),
-//! `journal.rs` and `replay.rs` (what is written down), `recover.rs`. In a fleet the work is a commit: `commit.rs` (what it may change),
+//! `refs.rs`, `others.rs` and `index.rs` (what of a repository is whose), `back.rs` (the way back), `journal.rs` and `replay.rs`
+//! (what is written down), `recover.rs`. In a fleet the work is a commit: `commit.rs` (what it may change),
 //! `marked.rs` (what Carson writes into the plan).
 
 mod acceptance;
 mod after_promise;
 mod areas;
 mod attempt;
+mod back;
 mod before;
 mod check;
 mod commit;
@@ -16,10 +18,12 @@ mod conforms;
 mod did;
 mod error;
 mod event;
+mod index;
 mod journal;
 mod judge;
 mod made;
 mod marked;
+mod others;
 mod patch;
 mod place;
 mod policy;

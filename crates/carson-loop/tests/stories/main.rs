@@ -7,5 +7,6 @@ mod outside;
 mod plan;
 mod ralph;
 mod repository;
+mod shared;
 mod six;
 mod tree;

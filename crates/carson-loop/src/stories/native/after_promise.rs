@@ -1,9 +1,10 @@
 //! What a promise changed where its executor may not: it may run what the executor wrote.
 
-use super::areas::{Kind, Seen};
+use super::areas::{Kind, Seen, Stays};
 use super::did::Did;
 use super::error::StoriesError;
 use super::judge::Allowed;
+use super::others::Others;
 use super::repo::is_of_commits;
 use super::runner::Runner;
 use super::told::Told;
@@ -14,7 +15,7 @@ impl Runner<'_> {
     ///
     /// # Errors
     /// When something of it cannot be put back: then the attempt is still open, and the next run undoes all of it.
-    pub fn undo_promise(
+    pub async fn undo_promise(
         &mut self,
         (story, attempt): (&str, u32),
         did: &Did,
@@ -24,7 +25,27 @@ impl Runner<'_> {
         if let (Some(repo), Some(was)) = (&self.repo, &did.refs) {
             repo.put_back(&was.dot_git)?;
         }
-        let (undone, missed) = self.undo_out_of_scope(&did.after, allowed)?;
+        let now = self.refs().await.ok().flatten();
+        let others = did
+            .refs
+            .as_ref()
+            .map(|was| Others::between(was, now.as_ref()));
+        let others = others.unwrap_or_default();
+        let mut stays = Stays {
+            ours: &[],
+            others: &others,
+            refs_are_set: false,
+        };
+        let (undone, mut missed) = self.undo_out_of_scope(&did.after, allowed, &stays)?;
+        let repo = self.repo.clone();
+        if let (Some(repo), Some(was)) = (&repo, &did.refs)
+            && repo.put_refs_back(was, &others).await?
+        {
+            // Git writes logs, of which one is a person's: the stash.
+            stays.refs_are_set = true;
+            (_, missed) = self.undo_out_of_scope(&did.after, allowed, &stays)?;
+            repo.put_stashes_back(was).await?;
+        }
         self.journal.reopen()?;
         self.journal.restore()?;
         if let Some(first) = undone.first() {
@@ -47,6 +68,7 @@ impl Runner<'_> {
         &mut self,
         after: &Seen,
         allowed: &Allowed,
+        stays: &Stays<'_>,
     ) -> Result<(Vec<String>, Vec<Missed>), StoriesError> {
         let now = self
             .areas
@@ -57,7 +79,7 @@ impl Runner<'_> {
                 Kind::Tree => {
                     area.only(|change| !allowed.violations(std::slice::from_ref(change)).is_empty())
                 }
-                Kind::Git | Kind::Own => area.clone(),
+                Kind::Git | Kind::Own => area.without(stays),
             };
             let told = outside
                 .changes

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use carson_proc::Cancel;
 
 use super::error::StoriesError;
+use super::others::{Others, is_ref};
 use super::place::Place;
 use crate::digest::Digest;
 use crate::stories::scope::BUILD_FOLDERS;
@@ -15,16 +16,47 @@ use crate::tree::{
     Change, Contents, Entry, GitDir, Look, Missed, Rules, Snapshot, TreeError, TreePath, undo,
 };
 
-/// What of a repository's own files is no state that anybody set: objects are only added, logs tell what was.
-const NOT_SET: [&str; 8] = [
+/// What of a repository's own files is no state that anybody set: objects are only added, logs tell what was. The log of
+/// the stash is what is stashed.
+const NOT_SET: [&str; 12] = [
     "/objects/",
     "/lfs/",
-    "/logs/",
+    "/logs/*",
+    "!/logs/refs",
+    "/logs/refs/*",
+    "!/logs/refs/stash",
+    "!/logs/refs/stash.lock",
     "/worktrees/",
     "/rr-cache/",
     "/modules/**/objects/",
     "/modules/**/logs/",
     "/fsmonitor--daemon*",
+];
+/// What the files that all work trees share have beside them of the one work tree that lies there (gitrepository-layout(5)):
+/// in another one, nobody looks at it.
+const OF_THE_MAIN_TREE: [&str; 22] = [
+    "/*HEAD",
+    "/*HEAD.lock",
+    "/index*",
+    "/next-index-*",
+    "/sharedindex.*",
+    "/MERGE_*",
+    "/AUTO_MERGE",
+    "/BISECT_*",
+    "/NOTES_*",
+    "/SQUASH_MSG",
+    "/*_EDITMSG",
+    "/.*_EDITMSG.sw?",
+    "/EDIT_DESCRIPTION",
+    "/ADD_EDIT.patch",
+    "/rebase-*/",
+    "/sequencer/",
+    "/config.worktree",
+    "/info/sparse-checkout",
+    "/info/sparse-checkout.lock",
+    "/refs/bisect/",
+    "/refs/worktree/",
+    "/refs/rewritten/",
 ];
 /// Of Carson's own: contents are known by their hashes, a lock by whoever holds it, and of what was before one copy is in
 /// memory.
@@ -79,6 +111,17 @@ pub struct Changed {
     pub changes: Vec<Change>,
 }
 
+/// What is not put back.
+#[derive(Clone, Copy, Debug)]
+pub struct Stays<'s> {
+    /// Files of ours that came since.
+    pub ours: &'s [PathBuf],
+    /// Refs of others.
+    pub others: &'s Others,
+    /// Git has set the refs one by one: none is put back by its file.
+    pub refs_are_set: bool,
+}
+
 /// Something that a look did not get.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unseen {
@@ -116,13 +159,16 @@ impl Areas {
                 root: root.clone(),
                 rules: Rules::of_repository(root, global).without(plan),
             });
-            let mut dirs = vec![git.dir, git.common];
-            dirs.dedup();
-            all.extend(dirs.into_iter().map(|dir| Area {
+            let area = |root: &Path, left_out: &[&'static str]| Area {
                 kind: Kind::Git,
-                rules: Rules::everything(&dir).leaving_out(NOT_SET),
-                root: dir,
-            }));
+                rules: Rules::everything(root).leaving_out(left_out.iter().copied()),
+                root: root.to_owned(),
+            };
+            all.push(area(&git.dir, &NOT_SET));
+            if git.common != git.dir {
+                let left_out = [NOT_SET.as_slice(), &OF_THE_MAIN_TREE].concat();
+                all.push(area(&git.common, &left_out));
+            }
         }
         let own = place.own();
         all.push(Area {
@@ -221,8 +267,7 @@ impl Areas {
         unseen
     }
 
-    /// Makes them again what they were; what cannot be put back, with why, and how they are now. Files that came since
-    /// and are `ours` stay.
+    /// Makes them again what they were, but for what stays; what cannot be put back, with why, and how they are now.
     ///
     /// # Errors
     /// When one of them cannot be looked at.
@@ -230,13 +275,13 @@ impl Areas {
         &self,
         before: &Seen,
         contents: &mut Contents,
-        ours: &[PathBuf],
+        stays: &Stays<'_>,
     ) -> Result<(Vec<Missed>, Seen), StoriesError> {
         let mut missed = Vec::new();
         let mut seen = self.look(Some(before), contents, &[], None)?;
         let changes = |seen: &Seen| -> Vec<Changed> {
             let changed = self.changes(before, seen);
-            changed.iter().map(|area| area.without(ours)).collect()
+            changed.iter().map(|area| area.without(stays)).collect()
         };
         for _ in 0..PASSES {
             let changed = changes(&seen);
@@ -307,10 +352,13 @@ impl Changed {
         Ok(undo(&self.root, contents, &self.changes)?)
     }
 
-    /// The same area without files that are new and ours.
-    fn without(&self, ours: &[PathBuf]) -> Self {
-        let is_ours = |change: &Change| ours.contains(&self.root.join(change.path.as_path()));
-        self.only(|change| change.before.is_some() || !is_ours(change))
+    /// The same area without what stays.
+    pub fn without(&self, stays: &Stays<'_>) -> Self {
+        let is_ours = |change: &Change| stays.ours.contains(&self.root.join(change.path.as_path()));
+        self.only(|change| match self.kind {
+            Kind::Git => !(stays.others.leave(change) || stays.refs_are_set && is_ref(change)),
+            Kind::Tree | Kind::Own => change.before.is_some() || !is_ours(change),
+        })
     }
 
     /// The same area with some of its changes.
@@ -426,7 +474,12 @@ mod tests {
         let changed = areas.changes(&before, &now);
         let changed: Vec<String> = changed[0].changes.iter().map(ToString::to_string).collect();
         assert_eq!(changed, ["new (added)", "shut (mode changed)"]);
-        let (missed, _) = areas.undo(&before, &mut contents, &[]).unwrap();
+        let stays = Stays {
+            ours: &[],
+            others: &Others::default(),
+            refs_are_set: false,
+        };
+        let (missed, _) = areas.undo(&before, &mut contents, &stays).unwrap();
         assert!(missed.is_empty(), "{missed:?}");
         assert!(root.join("shut/precious").exists() && !root.join("new").exists());
     }

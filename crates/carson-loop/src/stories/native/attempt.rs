@@ -173,15 +173,16 @@ impl Runner<'_> {
         did: &Did,
         output: &mut Output,
     ) -> Result<(Outcome, Vec<String>), StoriesError> {
+        // What was half done when it was stopped is nobody's fault.
+        if did.ran.how == How::Stopped {
+            return Ok((Outcome::Interrupted, vec!["the run was stopped".to_owned()]));
+        }
         if !did.violations.is_empty() {
             let why = did.violations.iter().map(ToString::to_string).collect();
             return Ok((Outcome::OutOfScope, why));
         }
         match did.ran.how {
             How::Exited(0) => {}
-            How::Stopped => {
-                return Ok((Outcome::Interrupted, vec!["the run was stopped".to_owned()]));
-            }
             How::TimedOut => return Ok((Outcome::TimedOut, vec![did.ran.how.to_string()])),
             how if did.ran.unable().is_some() => {
                 let said = did.ran.output.text();
@@ -216,7 +217,7 @@ impl Runner<'_> {
             output.push(b"\n--- the promise ---\n");
             output.push(&ran.output.bytes());
         }
-        self.undo_promise((&story.id, number), did, allowed)?;
+        self.undo_promise((&story.id, number), did, allowed).await?;
         Ok(match answer {
             Answer::Held => (Outcome::Passed, self.not_seen(&did.after)),
             Answer::Failed(why) => (Outcome::PromiseFailed, vec![why]),

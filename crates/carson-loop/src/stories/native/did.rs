@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 use super::areas::{Changed, Kind, Seen};
 use super::before::Before;
 use super::error::StoriesError;
+use super::index::Index;
 use super::judge::{Allowed, Violation};
 use super::refs;
 use super::repo::{Refs, is_of_commits};
@@ -44,6 +45,10 @@ impl Runner<'_> {
         before: &Before,
         allowed: &Allowed,
     ) -> Result<Did, StoriesError> {
+        let index = match &self.repo {
+            Some(repo) => Some(Index::of(repo).await?),
+            None => None,
+        };
         let ran = run(call, &self.given.cancel, |_| {}).await;
         // Of git's and our own files what is there now may have to be put back after the promise.
         let kept = [Kind::Git, Kind::Own];
@@ -68,6 +73,11 @@ impl Runner<'_> {
             let plan = self.place.plan_in_tree();
             let plan = plan.as_ref().map(|plan| (plan, self.journal.bytes()));
             violations.extend(refs::violations(repo, old, new, allowed, plan).await?);
+            let now = Index::of(repo).await.ok();
+            violations.extend(match (&index, &now) {
+                (Some(index), Some(now)) => index.violations(now, repo, allowed, plan).await?,
+                _ => vec![Violation::NoIndex],
+            });
         }
         violations.dedup();
         Ok(Did {

@@ -34,6 +34,12 @@ pub enum Violation {
     Rewritten,
     /// A commit changes something that the scope does not cover.
     Committed(TreePath),
+    /// The index says something else of a file that the scope does not cover.
+    Staged(TreePath, &'static str),
+    /// Git was told not to look at a file any more.
+    Hidden(TreePath),
+    /// The index cannot be read any more.
+    NoIndex,
     /// There are more commits than are looked at.
     TooManyCommits,
 }
@@ -56,6 +62,14 @@ impl fmt::Display for Violation {
             Self::Committed(path) => {
                 write!(f, "a commit changes {path}, which is outside of its scope")
             }
+            Self::Staged(path, kind) => {
+                write!(f, "{path} ({kind} in the index) is outside of its scope")
+            }
+            Self::Hidden(path) => write!(
+                f,
+                "{path} was hidden from git (assume-unchanged, skip-worktree)"
+            ),
+            Self::NoIndex => f.write_str("the index cannot be read any more"),
             Self::TooManyCommits => f.write_str("it made more commits than are looked at"),
         }
     }

@@ -10,6 +10,7 @@ use super::before::Before;
 use super::error::StoriesError;
 use super::event::{Event, Outcome, What};
 use super::journal::{LONGEST, document, events, one_behind};
+use super::others::Others;
 use super::place::Place;
 use super::replay::replay;
 use super::runner::{Over, Runner};
@@ -152,7 +153,7 @@ impl Runner<'_> {
                 None => Ok(()),
             };
         };
-        let over = Over {
+        let mut over = Over {
             story: open.story.clone(),
             attempt: open.attempt,
             outcome: Outcome::Interrupted,
@@ -175,7 +176,11 @@ impl Runner<'_> {
         };
         // Where git does not answer, the repository is not what it was.
         let refs = self.refs().await.ok().flatten();
-        if refs != before.refs && said.is_none() {
+        let is_same = match (&before.refs, &refs) {
+            (Some(was), Some(now)) => Others::between(was, Some(now)).same(was, now),
+            (was, now) => was == now,
+        };
+        if !is_same && said.is_none() {
             let Open { story, attempt, .. } = open;
             return Err(StoriesError::Undecided { story, attempt });
         }
@@ -184,6 +189,7 @@ impl Runner<'_> {
             "attempt {attempt} of {story} was killed: what it changed is undone, and kept in {}",
             self.place.attempts().display()
         )));
+        over.changed = self.changed_since(&before.seen)?;
         let ours = self.place.files_of(&over.story, over.attempt);
         self.undone(&before, refs.as_ref(), over, ours).await?;
         Before::forget(&self.place.before());

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use carson_proc::{Command, Limits, capture, find_on_path};
 
+use super::back::{STASH, SYMBOLIC};
 use super::error::StoriesError;
 use crate::tree::{Change, GitDir, Target, TreePath, What, read_plain};
 
@@ -17,6 +18,10 @@ use crate::tree::{Change, GitDir, Target, TreePath, What, read_plain};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Bytes of a file `.git` that are read.
 const POINTER: u64 = 64 << 10;
+/// Bytes that git prints and are kept: an index of a million files is less.
+const PRINTED: usize = 256 << 20;
+/// What `HEAD` says where git keeps its refs in tables (git-init(1), `--ref-format=reftable`).
+const NOT_HERE: &str = "ref: refs/heads/.invalid";
 /// Commits of one attempt that are looked at.
 pub const COMMITS: usize = 1_000;
 /// Settings that would start something.
@@ -33,6 +38,8 @@ const NOTHING_RUNS: [&str; 5] = [
 pub struct Repo {
     git: PathBuf,
     dir: GitDir,
+    /// The tree, from the top of the work tree.
+    below: PathBuf,
     env: Vec<(OsString, OsString)>,
 }
 
@@ -56,12 +63,18 @@ pub enum DotGit {
 pub struct Refs {
     /// What stands at `.git`.
     pub dot_git: DotGit,
-    /// The text of `HEAD`.
+    /// What `HEAD` names: `ref: refs/heads/main`, or a commit.
     pub head: String,
     /// The commit that it names; `None` on a branch without commits.
     pub commit: Option<String>,
-    /// What each ref names.
+    /// What each ref names: an object, or `ref: ` and another one.
     pub all: BTreeMap<String, String>,
+    /// What is stashed, the newest first: its commit, and what is said of it.
+    #[serde(default)]
+    pub stashes: Vec<(String, String)>,
+    /// The other work trees, with the branch that each has checked out.
+    #[serde(default)]
+    pub elsewhere: BTreeMap<String, Option<String>>,
 }
 
 impl Refs {
@@ -81,9 +94,11 @@ impl Repo {
             .rev()
             .find(|(name, _)| name == "PATH")
             .map(|(_, path)| path.as_os_str());
+        let dir = GitDir::of(root)?;
         Some(Self {
             git: find_on_path(Path::new("git"), path)?,
-            dir: GitDir::of(root)?,
+            below: root.strip_prefix(&dir.top).ok()?.to_owned(),
+            dir,
             env: env
                 .iter()
                 .filter(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_"))
@@ -136,14 +151,14 @@ impl Repo {
     /// # Errors
     /// When git fails.
     pub async fn refs(&self) -> Result<Refs, StoriesError> {
-        let head = self.dir.dir.join("HEAD");
-        let head = read_plain(&head, POINTER).map_err(StoriesError::io(&head))?;
-        let head = String::from_utf8(head.unwrap_or_default()).unwrap_or_default();
-        let said = self
-            .ask("for-each-ref", &["--format=%(refname) %(objectname)"], b"")
-            .await?;
+        let format = "--format=%(refname) %(objectname) %(symref)";
+        let said = self.ask("for-each-ref", &[format], b"").await?;
         let said = String::from_utf8_lossy(&said).into_owned();
-        let pairs = said.lines().filter_map(|line| line.split_once(' '));
+        let all: BTreeMap<String, String> = said.lines().filter_map(one_ref).collect();
+        let stashes = match all.contains_key(STASH) {
+            true => self.stashes().await,
+            false => Vec::new(),
+        };
         let commit = self
             .ask("rev-parse", &["--verify", "--quiet", "HEAD^{commit}"], b"")
             .await
@@ -151,12 +166,93 @@ impl Repo {
         let commit = commit.map(|said| String::from_utf8_lossy(&said).trim().to_owned());
         Ok(Refs {
             dot_git: self.dot_git(),
-            head: head.trim().to_owned(),
+            head: self.head().await?,
             commit: commit.filter(|commit| !commit.is_empty()),
-            all: pairs
-                .map(|(name, object)| (name.to_owned(), object.to_owned()))
-                .collect(),
+            all,
+            stashes,
+            elsewhere: self.elsewhere().await?,
         })
+    }
+
+    async fn head(&self) -> Result<String, StoriesError> {
+        let head = self.dir.dir.join("HEAD");
+        let head = read_plain(&head, POINTER).map_err(StoriesError::io(&head))?;
+        let head = String::from_utf8(head.unwrap_or_default()).unwrap_or_default();
+        if head.trim() != NOT_HERE {
+            return Ok(head.trim().to_owned());
+        }
+        let named = self.ask("symbolic-ref", &["--quiet", "HEAD"], b"").await;
+        let (first, said) = match named {
+            Ok(said) => (SYMBOLIC, said),
+            Err(_) => ("", self.ask("rev-parse", &["--verify", "HEAD"], b"").await?),
+        };
+        Ok(format!("{first}{}", String::from_utf8_lossy(&said).trim()))
+    }
+
+    /// What is stashed, as its log says; none where that cannot be read.
+    async fn stashes(&self) -> Vec<(String, String)> {
+        if self.ask("reflog", &["exists", STASH], b"").await.is_err() {
+            return Vec::new();
+        }
+        let words = [
+            "--walk-reflogs",
+            "--no-patch",
+            "--no-show-signature",
+            "--format=%H %gs",
+            STASH,
+            "--",
+        ];
+        let said = self.ask("log", &words, b"").await.unwrap_or_default();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let entries = said.lines().filter_map(|line| line.split_once(' '));
+        let entries = entries.map(|(object, said)| (object.to_owned(), said.to_owned()));
+        entries.collect()
+    }
+
+    /// The other work trees, as git-worktree(1) lists them; one that is bare, or gone, has nothing checked out.
+    async fn elsewhere(&self) -> Result<BTreeMap<String, Option<String>>, StoriesError> {
+        let said = self.ask("worktree", &["list", "--porcelain"], b"").await?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        // A submodule, and a repository whose files lie elsewhere, are listed by where these lie.
+        let own = [&self.dir.top, &self.dir.dir].map(|own| own.canonicalize().ok());
+        let is_own = |tree: &str| {
+            let tree = Path::new(tree).canonicalize().ok();
+            tree.is_some() && own.contains(&tree)
+        };
+        let blocks = said.split("\n\n").filter_map(|block| {
+            let mut lines = block.lines();
+            let tree = lines.next()?.strip_prefix("worktree ")?;
+            let rest: Vec<&str> = lines.collect();
+            let branch = rest.iter().find_map(|line| line.strip_prefix("branch "));
+            let is_gone = rest.iter().any(|line| line.starts_with("prunable"));
+            let is_none = rest.contains(&"bare") || is_gone || is_own(tree);
+            (!is_none).then(|| (tree.to_owned(), branch.map(str::to_owned)))
+        });
+        Ok(blocks.collect())
+    }
+
+    /// The entries of the index, as git-ls-files(1) prints them.
+    pub(super) async fn staged(&self) -> Result<Vec<u8>, StoriesError> {
+        let words = ["--stage", "-v", "-z", "--full-name"];
+        self.ask("ls-files", &words, b"").await
+    }
+
+    /// A path from the top of the work tree, from the top of the tree; `None` for one that is not in it.
+    #[must_use]
+    pub fn in_tree(&self, path: &TreePath) -> Option<TreePath> {
+        let below = path.as_path().strip_prefix(&self.below).ok()?;
+        TreePath::new(below.as_os_str().as_encoded_bytes()).ok()
+    }
+
+    /// The name that bytes have as an object.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn blob(&self, bytes: &[u8]) -> Result<String, StoriesError> {
+        // A filter would be a program that the repository names.
+        let words = ["--stdin", "--no-filters", "-t", "blob"];
+        let said = self.ask("hash-object", &words, bytes).await?;
+        Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
     /// Commits that are in one's history and not in another's, the newest first, at most one more than [`COMMITS`].
@@ -228,10 +324,8 @@ impl Repo {
         path: &TreePath,
         bytes: &[u8],
     ) -> Result<bool, StoriesError> {
-        let name = format!(":(literal){}", path.as_path().display());
-        // A filter would be a program that the repository names.
-        let words = ["--stdin", "--no-filters", "-t", "blob"];
-        let ours = self.ask("hash-object", &words, bytes).await?;
+        let name = format!(":(literal){}", self.below.join(path.as_path()).display());
+        let ours = self.blob(bytes).await?;
         let words = [
             "--stdin",
             "-r",
@@ -251,15 +345,12 @@ impl Repo {
             .map(|commit| format!("{commit}\n"))
             .collect::<String>();
         let said = self.ask("diff-tree", &words, input.as_bytes()).await?;
-        let (ours, said) = (
-            String::from_utf8_lossy(&ours),
-            String::from_utf8_lossy(&said),
-        );
+        let said = String::from_utf8_lossy(&said);
         // `:100644 100644 OLD NEW M\tPATH`, as git-diff-tree(1) has it.
         let has_ours = |line: &str| {
             let mut words = line.split(' ').skip(1);
             let (mode, new) = (words.next(), words.nth(1));
-            matches!(mode, Some("100644" | "100755")) && new == Some(ours.trim())
+            matches!(mode, Some("100644" | "100755")) && new == Some(ours.as_str())
         };
         Ok(!said.is_empty() && said.lines().all(has_ours))
     }
@@ -274,7 +365,12 @@ impl Repo {
             .map(|_| ())
     }
 
-    async fn ask(&self, verb: &str, words: &[&str], input: &[u8]) -> Result<Vec<u8>, StoriesError> {
+    pub(super) async fn ask(
+        &self,
+        verb: &str,
+        words: &[&str],
+        input: &[u8],
+    ) -> Result<Vec<u8>, StoriesError> {
         let mut command = Command::new(&self.git, &self.dir.top).exact_env(self.env.clone());
         for one in NOTHING_RUNS {
             command = command.args(["-c", one]);
@@ -291,8 +387,8 @@ impl Repo {
             .env("LC_ALL", "C")
             .stdin_bytes(input);
         let limits = Limits {
-            keep: 64 << 20,
-            max_output: 128 << 20,
+            keep: PRINTED,
+            max_output: PRINTED as u64,
             ..Limits::within(PATIENCE)
         };
         let failed = |said: String| StoriesError::Git {
@@ -309,6 +405,15 @@ impl Repo {
     }
 }
 
+/// A line of `for-each-ref`: a name, its object, and the ref that it names instead.
+fn one_ref(line: &str) -> Option<(String, String)> {
+    let mut words = line.split(' ');
+    let (name, object) = (words.next()?, words.next()?);
+    let named = words.next().filter(|to| !to.is_empty());
+    let object = named.map_or_else(|| object.to_owned(), |to| format!("{SYMBOLIC}{to}"));
+    Some((name.to_owned(), object))
+}
+
 /// Whether a change in git's own directory is one that commits, or looks at the repository, make.
 #[must_use]
 pub fn is_of_commits(change: &Change) -> bool {
@@ -321,7 +426,7 @@ pub fn is_of_commits(change: &Change) -> bool {
 /// Whether a name in git's own directory is one that commits, or looks at the repository, write: what they mean is in
 /// the refs, which are held against each other.
 fn is_written_by_commits(path: &TreePath) -> bool {
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 13] = [
         "AUTO_MERGE",
         "COMMIT_EDITMSG",
         "FETCH_HEAD",
@@ -332,6 +437,7 @@ fn is_written_by_commits(path: &TreePath) -> bool {
         "index",
         "index.lock",
         "info/refs",
+        "logs/refs/stash",
         "packed-refs",
         "packed-refs.lock",
     ];

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use carson_proc::Cancel;
 use carson_redact::Redactor;
 
-use super::areas::{Areas, Kind, Seen, Unseen};
+use super::areas::{Areas, Changed, Kind, Seen, Stays, Unseen};
 use super::before::Before;
 use super::error::StoriesError;
 use super::event::{Outcome, What};
 use super::journal::{Journal, LONGEST};
+use super::others::Others;
 use super::patch::patch;
 use super::place::Place;
 use super::refs::to_keep;
@@ -92,13 +93,25 @@ impl Runner<'_> {
         if let (Some(repo), Some(was)) = (&self.repo, &before.refs) {
             repo.put_back(&was.dot_git)?;
         }
-        let (mut missed, seen) = self.areas.undo(&before.seen, &mut self.contents, &ours)?;
+        // Who works in another work tree has gone on since the executor ended.
+        let now = self.refs().await.ok().flatten();
+        let others = before
+            .refs
+            .as_ref()
+            .map(|was| Others::between(was, now.as_ref()));
+        let others = others.unwrap_or_default();
+        let stays = Stays {
+            ours: &ours,
+            others: &others,
+            refs_are_set: false,
+        };
+        let (mut missed, seen) = self.all_back(before, &stays).await?;
         self.journal.reopen()?;
         self.journal.restore()?;
         if patch.is_err() {
             patch = self.keep_patch(&changes, &over);
         }
-        missed.extend(self.refs_missed(before).await);
+        missed.extend(self.refs_missed(before, &others).await);
         for (name, object) in kept.iter().filter(|_| missed.is_empty()) {
             if let Some(repo) = &self.repo {
                 repo.keep(name, object).await?;
@@ -125,12 +138,13 @@ impl Runner<'_> {
     }
 
     /// Of git's files the objects are not kept: whether all that refs name is still there.
-    async fn refs_missed(&self, before: &Before) -> Option<Missed> {
+    async fn refs_missed(&self, before: &Before, others: &Others) -> Option<Missed> {
         let was = before.refs.as_ref()?;
         let now = self.refs().await.ok().flatten();
         let path = TreePath::new(".git").ok()?;
         let why = "its refs, or the objects that they name, are not what they were".to_owned();
-        (now.as_ref() != Some(was)).then_some(Missed { path, why })
+        let is_same = now.is_some_and(|now| others.same(was, &now));
+        (!is_same).then_some(Missed { path, why })
     }
 
     /// The plan as the attempt left it, or as a person edited it meanwhile, where it is not what it should be.
@@ -182,16 +196,29 @@ impl Runner<'_> {
         })
     }
 
+    /// How many files of the tree are not what they were.
+    pub fn changed_since(&mut self, before: &Seen) -> Result<u64, StoriesError> {
+        let trees = self.trees_since(before)?;
+        let changes = trees.iter().flat_map(|tree| &tree.changes);
+        Ok(changes.filter(|change| !change.is_of_dirs()).count() as u64)
+    }
+
     /// What an attempt changed in the tree, as a text.
     fn patch(&mut self, before: &Seen) -> Result<String, StoriesError> {
-        let after = self
-            .areas
-            .look(Some(before), &mut self.contents, &[], None)?;
-        let changed = self.areas.changes(before, &after);
-        let trees = changed.iter().filter(|area| area.kind == Kind::Tree);
+        let trees = self.trees_since(before)?;
+        let trees = trees.iter();
         Ok(trees
             .map(|tree| patch(&tree.root, &self.contents, &tree.changes))
             .collect())
+    }
+
+    fn trees_since(&mut self, before: &Seen) -> Result<Vec<Changed>, StoriesError> {
+        let after = self
+            .areas
+            .look(Some(before), &mut self.contents, &[], None)?;
+        let mut changed = self.areas.changes(before, &after);
+        changed.retain(|area| area.kind == Kind::Tree);
+        Ok(changed)
     }
 
     /// The same as a file; none where it changed nothing.
