@@ -42,7 +42,7 @@ async fn dispatch(action: Stories, as_json: bool) -> Result<u8, CommandError> {
             Ok(0)
         }
         Stories::Check(args) => match found(&args.plan)? {
-            (plan, Compat::Carson) => native::check(&plan, as_json),
+            (plan, Compat::Carson) => native::check(&plan, &args.plan, as_json),
             (plan, Compat::Ralph) => ralph::check(&plan, as_json),
         },
         Stories::Replay(args) => match found(&args.plan)? {
@@ -78,9 +78,10 @@ fn is_count(named: &Path) -> bool {
 
 /// The file of the plan, and whose format it is in.
 fn found(args: &PlanArg) -> Result<(PathBuf, Compat), CommandError> {
-    let path = match &args.plan {
-        Some(named) => named.clone(),
-        None => usual()?,
+    let path = match (&args.plan, args.compat) {
+        (Some(named), _) => named.clone(),
+        (None, Some(Compat::Ralph)) => PathBuf::from(USUAL[1]),
+        (None, _) => usual()?,
     };
     let path = std::path::absolute(path)?;
     match std::fs::metadata(&path) {

@@ -4,6 +4,7 @@ mod bench;
 mod table;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use bench::Bench;
@@ -97,6 +98,44 @@ async fn letters_that_nobody_sees_are_refused() {
     bench.set("stories/0/title", "\"a\\tb\\nc \u{e9}\"");
     let ran = run().await;
     assert_eq!(ran.code, 0, "{}", ran.errors);
+}
+
+/// Who keeps the PRD elsewhere, and leads there by a link, finds there what became of the stories.
+#[tokio::test]
+async fn a_prd_that_is_a_link_is_written_where_it_leads() {
+    let bench = Bench::new(&table::audit());
+    let (prd, real) = (bench.root.join("prd.json"), bench.root.join("real.json"));
+    fs::rename(&prd, &real).unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("real.json", &prd).unwrap();
+    let ran = bench
+        .run(&["1".to_owned()], &[], "report x", &Cancel::new())
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.errors);
+    assert!(fs::symlink_metadata(&prd).unwrap().is_symlink());
+    let found = fs::symlink_metadata(&real).unwrap();
+    assert!(found.is_file());
+    assert_eq!(found.permissions().mode() & 0o777, 0o640);
+    assert!(bench.read("real.json").contains("\"passes\": true"));
+}
+
+/// A title of two lines is one line of the list.
+#[tokio::test]
+async fn a_list_is_a_line_for_each_story() {
+    let bench = Bench::new(&table::audit());
+    bench.set("stories/0/title", "\"a\\tb\\nc\"");
+    let words = ["--list-stories".to_owned()];
+    let ran = bench.run(&words, &[], "none", &Cancel::new()).await;
+    let lines: Vec<&str> = ran
+        .output
+        .lines()
+        .filter(|line| line.contains('\t'))
+        .collect();
+    assert!(
+        lines.iter().all(|line| line.split('\t').count() == 4),
+        "{lines:?}"
+    );
+    assert!(lines[0].ends_with("\ta b c"), "{lines:?}");
 }
 
 /// The prompt is what Codex reads, and its words are the ones that ralph-loop gives it.

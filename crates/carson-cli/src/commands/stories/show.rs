@@ -15,7 +15,7 @@ pub fn rows(header: &[&str], rows: Vec<Vec<String>>, tsv: bool) {
     for row in rows {
         let cells: Vec<String> = row
             .iter()
-            .map(|cell| cell.replace(['\t', '\n'], " "))
+            .map(|cell| cell.replace(['\t', '\n', '\r'], " "))
             .collect();
         print::line(&cells.join("\t"));
     }

@@ -103,8 +103,9 @@ impl Run<'_> {
     }
 
     fn write(&self, prd: &Prd) -> Result<(), Ended> {
-        let written = write_bytes(&self.place.prd, prd.document.pretty().as_bytes(), Sync::Now);
-        written.map_err(Ended::io("write the PRD", &self.place.prd))
+        let file = &self.place.prd_file;
+        let written = write_bytes(file, prd.document.pretty().as_bytes(), Sync::Now);
+        written.map_err(Ended::io("write the PRD", file))
     }
 
     /// A story whose tool failed ends the run, or is skipped when it failed often enough.

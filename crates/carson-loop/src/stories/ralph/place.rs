@@ -14,6 +14,8 @@ pub struct Place {
     pub own: PathBuf,
     /// The PRD.
     pub prd: PathBuf,
+    /// The file that it is written to: where a link leads to one, that, as it was when the run began.
+    pub prd_file: PathBuf,
     /// What every prompt ends with.
     pub policy: PathBuf,
     /// The top of the repository.
@@ -40,6 +42,7 @@ impl Place {
         let place = Self {
             policy: policy.map_or_else(|| own.join("CODEX.md"), Path::to_owned),
             prd: prd.to_owned(),
+            prd_file: prd.canonicalize().unwrap_or_else(|_| prd.to_owned()),
             state,
             root,
             real_root,

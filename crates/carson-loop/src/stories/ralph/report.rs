@@ -7,6 +7,7 @@ use super::ended::Ended;
 use super::place::Place;
 use super::prd::report_of;
 use crate::json_file::{Sync, write_bytes};
+use crate::own_file::make_dir;
 
 /// What decides about a report's place.
 #[derive(Clone, Copy, Debug)]
@@ -67,11 +68,16 @@ impl Rules<'_> {
 /// Writes a report, whole or not at all.
 ///
 /// # Errors
-/// When its place leads out of the repository, or the disk says no.
+/// When its place leads out of the repository, a link stands in the state of runs, or the disk says no.
 pub fn write(place: &Place, report: &str, text: &[u8]) -> Result<(), Ended> {
     let path = place.root.join(report);
     let dir = path.parent().unwrap_or(&place.root);
     confined(place, &path, report)?;
+    if path.starts_with(&place.state) || report.split('/').any(|part| part == ".runtime") {
+        // There nothing is written by way of a link, wherever it leads.
+        make_dir(dir).map_err(Ended::io("make the report's directory", dir))?;
+        return write_bytes(&path, text, Sync::Now).map_err(Ended::io("write the report", &path));
+    }
     fs::create_dir_all(dir).map_err(Ended::io("make the report's directory", dir))?;
     confined(place, &path, report)?;
     // Without links, so that a late one leads nowhere.
@@ -200,6 +206,15 @@ mod tests {
             "Report path resolves outside repository: audit/new/a.md"
         );
         assert_eq!(fs::read_dir(dir.path().join("outside")).unwrap().count(), 0);
+
+        // In the state of runs no link is followed, not even one that stays in the repository.
+        fs::create_dir(place.root.join("src")).unwrap();
+        symlink("../src", place.state.join("reports")).unwrap();
+        let said = write(&place, ".runtime/reports/a.md", b"x").unwrap_err();
+        assert!(said.to_string().contains("is a link"), "{said}");
+        assert_eq!(fs::read_dir(place.root.join("src")).unwrap().count(), 0);
+        write(&place, ".runtime/audit/a.md", b"x").unwrap();
+        assert_eq!(fs::read(place.state.join("audit/a.md")).unwrap(), b"x");
 
         fs::create_dir(place.root.join("inner")).unwrap();
         symlink("inner", place.root.join("link")).unwrap();

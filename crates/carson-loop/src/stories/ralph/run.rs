@@ -140,7 +140,8 @@ impl Run<'_> {
         let prd = self.prd()?;
         let mode = self.decide(&prd)?.mode;
         for story in prd.open(mode) {
-            let (id, priority, title) = (&story.id, story.priority, &story.title);
+            let (id, priority) = (&story.id, story.priority);
+            let title = story.title.replace(['\t', '\n', '\r'], " ");
             voice.plain(&format!("{id}\t{priority}\t{}\t{title}", mode.as_str()));
         }
         Ok(())
@@ -157,7 +158,7 @@ impl Run<'_> {
         )
         .await?;
         voice.has_begun = true;
-        sweep(&self.place.prd);
+        sweep(&self.place.prd_file);
         tool::sweep(&self.place.state);
         let done = self.locked(voice).await;
         drop(lock);
