@@ -16,7 +16,7 @@ const LONGEST: usize = 4_096;
 /// in: who has one line for all projects names those whose commands may run.
 #[derive(Clone, Debug, Default)]
 pub struct Roots {
-    /// The one that it was started in: itself, and nothing below it.
+    /// The one that it was started in: its loop, and none below it.
     pub here: Option<PathBuf>,
     /// Those in which, and below which, it works.
     pub below: Vec<PathBuf>,
@@ -70,10 +70,16 @@ impl Roots {
             (None, _) => return Err(elsewhere()),
         };
         let found = real(&path).ok_or_else(elsewhere)?;
-        match self.hold(&found) {
+        match self.hold(&found) || self.is_in_here(&found) {
             true => Ok(found),
             false => Err(elsewhere()),
         }
+    }
+
+    /// Whether a directory lies in the one that the server was started in: its loop may be meant, and no other.
+    fn is_in_here(&self, found: &Path) -> bool {
+        let here = self.here.as_deref().and_then(real);
+        here.is_some_and(|here| found.starts_with(here))
     }
 
     /// The one that is meant where nobody says.
@@ -164,6 +170,7 @@ mod tests {
         let found = |asked| roots.directory(asked).unwrap();
         assert_eq!(found(None), dir.join("here"));
         assert_eq!(found(Some(".")), dir.join("here"));
+        assert_eq!(found(Some("sub")), dir.join("here/sub"));
         assert_eq!(found(Some("../root")), dir.join("root"));
         assert_eq!(found(Some("project/deep")), dir.join("root/project/deep"));
         let absolute = dir.join("root/project/../project");
@@ -179,7 +186,6 @@ mod tests {
         let secret = dir.path().join("secret").display().to_string();
         let long = "a/".repeat(3_000);
         for asked in [
-            "sub",
             "..",
             "../secret",
             "../rootless",
@@ -207,6 +213,23 @@ mod tests {
             );
             assert!(refused.hints()[0].starts_with("it works in: "));
         }
+    }
+
+    /// From a directory below it the loop of the one that the server was started in is found, and no other one there.
+    #[test]
+    fn below_where_it_was_started_only_its_own_loop_is_meant() {
+        let (dir, roots) = scene();
+        let here = dir.path().canonicalize().unwrap().join("here");
+        let make = |at: &Path| {
+            std::fs::create_dir_all(at.join(".carson/loop")).unwrap();
+            std::fs::write(at.join(".carson/loop/config.json"), "{}").unwrap();
+        };
+        assert!(roots.loop_in(Some("sub")).is_err(), "there is none");
+        make(&here);
+        let found = roots.loop_in(Some("sub")).unwrap();
+        assert_eq!(found.root(), here);
+        make(&here.join("sub"));
+        assert!(roots.loop_in(Some("sub")).is_err(), "another one's");
     }
 
     #[test]
