@@ -75,7 +75,7 @@ impl Screen {
             Step::StateEdited => print::error("  state.json was edited"),
             Step::RepositoryGone(top) => {
                 print::error(&format!(
-                    "  warning: the repository {top} is gone, and nothing but its index was kept"
+                    "  warning: the repository {top} is gone, and no rollback brings it back"
                 ));
             }
             Step::NotKept(count, first) => {
