@@ -47,9 +47,9 @@ fn beyond_the_schema(plan: &Plan) -> Vec<Finding> {
     let root = Pointer::root();
     let stories = root.key("stories");
     let mut findings = patterns(&plan.scope_ignore, &root.key("scope_ignore"));
-    let policy = plan.policy.as_deref().map(policy::path);
-    let policy = policy.and_then(Result::err);
-    findings.extend(policy.map(|why| Finding::new(&root.key("policy"), why)));
+    let named = plan.policy.as_deref();
+    let policy = named.and_then(|named| Some(policy::finding(named, &policy::path(named).err()?)));
+    findings.extend(policy);
     let mut ids = Ids::default();
     for (index, story) in plan.stories.iter().enumerate() {
         let at = stories.item(index);

@@ -39,6 +39,11 @@ pub(super) fn path(named: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// What is wrong with the file that a plan names.
+pub(super) fn finding(named: &str, why: &str) -> Finding {
+    Finding::new(&Pointer::root().key("policy"), format!("{named}: {why}"))
+}
+
 /// The text that bytes are.
 ///
 /// # Errors
@@ -60,10 +65,8 @@ pub fn policy_text(bytes: Vec<u8>) -> Result<String, String> {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn of_plan(root: &Path, named: &str) -> Result<String, Finding> {
-    let at = Pointer::root().key("policy");
-    let finding = |why: String| Finding::new(&at, why);
-    let path = path(named).map_err(finding)?;
-    in_tree(root, &path).map_err(|why| Finding::new(&at, format!("{named}: {why}")))
+    let read = path(named).and_then(|path| in_tree(root, &path));
+    read.map_err(|why| finding(named, &why))
 }
 
 fn in_tree(root: &Path, path: &Path) -> Result<String, String> {
@@ -113,13 +116,13 @@ mod tests {
             assert_eq!(of_plan(&root, right).unwrap(), "Be brief.\n\tAlways.\r\n");
         }
         for (named, why) in [
-            ("/etc/passwd", "leads out of the repository"),
-            ("../secret", "leads out of the repository"),
-            ("docs/../../secret", "leads out of the repository"),
-            (".git/config", "is git's"),
-            ("docs/.GIT/config", "is git's"),
-            (".carson/x", "is git's or Carson's own"),
-            (".", "names no file"),
+            ("/etc/passwd", "/etc/passwd: leads out of the repository"),
+            ("../secret", "../secret: leads out of the repository"),
+            ("docs/../../secret", "docs/../../secret: leads out"),
+            (".git/config", ".git/config: is git's"),
+            ("docs/.GIT/config", "docs/.GIT/config: is git's"),
+            (".carson/x", ".carson/x: is git's or Carson's own"),
+            (".", ".: names no file"),
             ("none", "none: there is no such file"),
             ("AGENTS.md", "AGENTS.md: AGENTS.md is a link"),
             ("way/rules.md", "way/rules.md: way is a link"),
