@@ -220,12 +220,7 @@ pub fn settle(place: &Place, changes: &Changes) -> Result<bool, LoopError> {
 /// # Errors
 /// When that is broken: with the line.
 pub fn config(place: &Place) -> Result<Config, LoopError> {
-    match place.config().symlink_metadata() {
-        Err(_) if place.alpf_config().is_file() => {
-            Ok(ConfigFile::of_alpf(place, &Changes::default())?.config)
-        }
-        _ => Ok(ConfigFile::open(place)?.config),
-    }
+    ConfigFile::of(place)
 }
 
 /// How it stands.

@@ -27,6 +27,19 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
+    /// The settings of a directory: its own, else those of ALPF that stand there.
+    ///
+    /// # Errors
+    /// When they are broken: with the line.
+    pub(crate) fn of(place: &Place) -> Result<Config, LoopError> {
+        match place.config().symlink_metadata() {
+            Err(_) if place.alpf_config().is_file() => {
+                Ok(Self::of_alpf(place, &Changes::default())?.config)
+            }
+            _ => Ok(Self::open(place)?.config),
+        }
+    }
+
     /// Reads that of a loop.
     ///
     /// # Errors

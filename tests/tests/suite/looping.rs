@@ -84,6 +84,7 @@ impl Here {
 fn two_commands_mend_a_failing_suite_and_say_how() {
     let here = Here::new();
     fs::write(here.tree().join("n"), "0\n").unwrap();
+    fs::create_dir(here.tree().join("below")).unwrap();
     let promise = "n=$(cat n); echo \"$n of 3 pass\"; test $n = 3";
     let task = "grep -q 'of 3 pass' && echo mending; echo $(($(cat n) + 1)) > n";
     let made = here.carson(&["init", "--promise", promise, "--task", task]);
@@ -128,7 +129,6 @@ fn two_commands_mend_a_failing_suite_and_say_how() {
     let told = here.carson(&["history", "2"]).stdout;
     assert!(told.starts_with("1 older attempt is left out\n"), "{told}");
     // From a directory below, the same loop.
-    fs::create_dir(here.tree().join("below")).unwrap();
     let below: Ran = here
         .command(&here.tree().join("below"), &["rollback", "1"])
         .output()
@@ -380,8 +380,6 @@ fn what_a_dead_run_left_behind_is_ended_before_it_goes_on() {
         status.stdout.contains("died; `carson loop run`"),
         "{status:#?}"
     );
-    let stop = here.carson(&["stop"]);
-    assert!(stop.stderr.contains("whoever ran it died"), "{stop:#?}");
     let ran = here.carson(&["run"]);
     assert_eq!(ran.code, Some(0), "{ran:#?}");
     let told = "processes that it left behind were ended\nattempt 1 was interrupted; it counts\n";
@@ -393,6 +391,28 @@ fn what_a_dead_run_left_behind_is_ended_before_it_goes_on() {
             "{pid}"
         );
     }
+}
+
+#[test]
+fn what_a_dead_run_left_behind_is_ended_by_a_stop() {
+    let here = Here::new();
+    let mut child = here.begun(&[
+        "run",
+        "--until",
+        "false",
+        "--task",
+        "echo $$ > pid; mv pid pids; sleep 1000",
+    ]);
+    until("the attempt runs", || {
+        here.tree().join("pids").exists().then_some(())
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let stop = here.carson(&["stop"]);
+    assert_eq!(stop.code, Some(0), "{stop:#?}");
+    assert!(stop.stdout.contains("stopped"), "{stop:#?}");
+    let pid = here.file("pids").trim().parse().unwrap();
+    assert_eq!(carson_proc::ProcessId::of(pid), None);
 }
 
 #[test]

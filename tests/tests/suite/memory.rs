@@ -161,7 +161,12 @@ fn a_lesson_goes_from_a_session_to_a_prompt_and_is_taken_back() {
     );
     assert_eq!(one["seen_by"].as_array().unwrap().len(), 2, "{back:#}");
     assert_eq!(asked(&fleet, &["recall", "uploader retries"]), json!([]));
-    let again = asked(&fleet, &["revert", id]);
+    let twice = fleet.carson(&["memory", "revert", id]);
+    assert!(
+        twice.code == Some(1) && twice.stderr.contains("--undo"),
+        "{twice:?}"
+    );
+    let again = asked(&fleet, &["revert", id, "--undo"]);
     assert_eq!(again["lessons"][0]["state"], "promoted");
 }
 

@@ -275,11 +275,8 @@ fn a_signal_undoes_the_attempt_and_ends_it_with_10() {
         1,
         "echo half > docs; echo x > src/out; touch \"$OUT/there\"; sleep 1000",
     );
-    // A violation is one whatever ends the attempt; one that only took its time is open again.
-    for (executor, code, status) in [
-        ("touch $OUT/there; exec sleep 1000", 10, "open"),
-        ("doer", 13, "failed"),
-    ] {
+    // What it had half done when it was stopped is nobody's fault: the story is open again.
+    for executor in ["touch $OUT/there; exec sleep 1000", "doer"] {
         let args = ["stories", "run", "--executor", executor];
         let child = here
             .command(binary(), &args)
@@ -292,12 +289,12 @@ fn a_signal_undoes_the_attempt_and_ends_it_with_10() {
         let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
         let ran: Ran = child.wait_with_output().unwrap().into();
-        assert_eq!(ran.code, Some(code), "{ran:#?}");
+        assert_eq!(ran.code, Some(10), "{ran:#?}");
         assert_eq!(here.git("status --porcelain"), "?? stories.json\n");
         let plan: Value = serde_json::from_str(&here.file("stories.json")).unwrap();
         assert_eq!(
             plan["stories"][0]["status"].as_str().unwrap_or("open"),
-            status
+            "open"
         );
     }
 }

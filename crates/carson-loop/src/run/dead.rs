@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use super::promise::millis;
 use crate::checkpoint::Checkpoints;
 use crate::config::Config;
+use crate::config_file::ConfigFile;
 use crate::error::LoopError;
 use crate::event::Happened;
 use crate::fold::{Begun, interrupted};
@@ -66,7 +67,7 @@ pub(crate) fn conclude(
     let Some(begun) = interrupted(journal.past()) else {
         return Ok(());
     };
-    let config = crate::api::config(place).ok();
+    let config = ConfigFile::of(place).ok();
     let meta = meta((place, rules), checkpoints, config.as_ref(), begun, now)?;
     let dir = place.attempt(begun.attempt);
     own_file::make_dir(&dir).map_err(LoopError::io(format!("{}", dir.display())))?;

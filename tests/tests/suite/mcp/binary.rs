@@ -210,6 +210,9 @@ fn a_server_that_is_started_in_a_subfolder_means_the_loop_above_it() {
     let mut server = Server::begun(command);
     let (text, refuses) = server.call("loop_status", json!({}));
     assert!(!refuses && text.contains("\"status\":\"idle\""), "{text}");
-    let (_, refuses) = server.call("loop_status", json!({"directory": "some"}));
-    assert!(refuses, "a folder that nobody named");
+    let (text, refuses) = server.call("loop_status", json!({"directory": "."}));
+    assert!(!refuses && text.contains("\"status\":\"idle\""), "{text}");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (text, refuses) = server.call("loop_status", json!({"directory": elsewhere.path()}));
+    assert!(refuses, "a folder that nobody named: {text}");
 }

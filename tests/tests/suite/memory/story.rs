@@ -68,7 +68,7 @@ fn tell(fleet: &TestFleet) {
     let long_ago = ["--known-at", &before, "--as-of", "2020-01-01T00:00:00Z"];
     assert_eq!(recalled(&long_ago), 0);
     assert_eq!(recalled(&["--known-at", "2020-01-01T00:00:00Z"]), 0);
-    let again = asked(fleet, &["revert", &id]);
+    let again = asked(fleet, &["revert", &id, "--undo"]);
     assert_eq!(again["lessons"][0]["state"], "promoted");
     assert_eq!(recalled(&[]), 1);
     let chain = asked(fleet, &["audit", &id]);

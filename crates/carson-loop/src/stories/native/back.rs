@@ -9,14 +9,9 @@ use super::areas::{Seen, Stays};
 use super::before::Before;
 use super::error::StoriesError;
 use super::others::Others;
-use super::repo::{Refs, Repo};
+use super::repo::{Refs, Repo, STASH, SYMBOLIC};
 use super::runner::Runner;
 use crate::tree::Missed;
-
-/// How a ref that names another one is written down.
-pub(super) const SYMBOLIC: &str = "ref: ";
-/// The ref of the stash, whose log has what is stashed.
-pub(super) const STASH: &str = "refs/stash";
 
 impl Runner<'_> {
     /// Makes everything again what it was; what cannot be put back, and how all is then.

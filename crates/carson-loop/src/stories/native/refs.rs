@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::back::{STASH, SYMBOLIC};
 use super::error::StoriesError;
 use super::judge::{Allowed, Violation};
 use super::others::Others;
-use super::repo::{COMMITS, Refs, Repo};
+use super::repo::{COMMITS, Refs, Repo, STASH, SYMBOLIC};
 use crate::tree::TreePath;
 
 /// What it may not have done. A plan in the tree comes with the bytes that we wrote there: a commit of these is no change.

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use carson_proc::{Command, Limits, capture, find_on_path};
 
-use super::back::{STASH, SYMBOLIC};
 use super::error::StoriesError;
 use crate::tree::{Change, GitDir, Target, TreePath, What, read_plain};
 
@@ -22,6 +21,10 @@ const POINTER: u64 = 64 << 10;
 const PRINTED: usize = 256 << 20;
 /// What `HEAD` says where git keeps its refs in tables (git-init(1), `--ref-format=reftable`).
 const NOT_HERE: &str = "ref: refs/heads/.invalid";
+/// How a ref that names another one is written down.
+pub(super) const SYMBOLIC: &str = "ref: ";
+/// The ref of the stash, whose log has what is stashed.
+pub(super) const STASH: &str = "refs/stash";
 /// Commits of one attempt that are looked at.
 pub const COMMITS: usize = 1_000;
 /// Settings that would start something.
