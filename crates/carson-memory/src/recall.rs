@@ -217,13 +217,9 @@ fn chosen(
             ))
         } else if matches.len() == wanted.limit {
             Some(format!("{} come before it", wanted.limit))
-        } else if let Some(same) = matches.iter().find(|one| says_the_same(one, row)) {
-            Some(format!(
-                "lesson {} says the same",
-                same.row.lesson.id.short()
-            ))
         } else {
-            None
+            let same = matches.iter().find(|one| says_the_same(one, row));
+            same.map(|same| format!("lesson {} says the same", same.row.lesson.id.short()))
         };
         match why {
             // What does not fit at all was not found, it was only looked at.
