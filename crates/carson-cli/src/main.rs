@@ -49,12 +49,13 @@ fn main() -> ExitCode {
         hang_ups.as_before();
     }
     let json = args.json;
+    let works = works(&args.command);
     // A panic tells the values that surprised it.
     std::panic::set_hook(Box::new(|panic| print::error(&panic.to_string())));
     // A panic prints itself; what is left to say is what it means. Nothing is used after it.
     let done = catch_unwind(AssertUnwindSafe(|| commands::run(args)));
     let done = done.unwrap_or_else(|_| Err(CommandError::bug()));
-    let done = done.and_then(|code| match print::lost() {
+    let done = done.and_then(|code| match print::lost().filter(|_| !works) {
         None => Ok(code),
         Some(error) => Err(CommandError::failed(format!(
             "the answer could not be written whole: {error}"
@@ -68,6 +69,16 @@ fn main() -> ExitCode {
             ExitCode::from(error.kind.code())
         }
     }
+}
+
+/// Whether a command is there for what it does, which its exit code tells, and prints how far it is: whoever does not see
+/// that has lost no answer.
+fn works(command: &args::Command) -> bool {
+    use args::Command as C;
+    matches!(
+        command,
+        C::Daemon(_) | C::Fire(_) | C::Demo(_) | C::Loop(_) | C::Stories(_) | C::Mcp(_)
+    )
 }
 
 /// What clap says of a command line, help among it; as JSON where that was asked for.

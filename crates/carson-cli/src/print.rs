@@ -55,15 +55,9 @@ pub fn raw(text: &str) {
     }
 }
 
-/// Why some of the answer could not be written, where that was not its reader's wish; what is still held back is
-/// written first.
+/// Why some of the answer could not be written, where that was not its reader's wish.
 pub fn lost() -> Option<io::Error> {
-    let last = io::stdout().flush();
-    let last = last
-        .err()
-        .filter(|error| error.kind() != ErrorKind::BrokenPipe);
-    let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
-    lost.take().or(last)
+    LOST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Whether somebody still reads the answer: what would go on printing ends when nobody does.
