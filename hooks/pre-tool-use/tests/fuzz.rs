@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use carson_hook::{Call, Context, Json, decide, explain};
 
-/// The hook as it is shipped takes a tenth of a second at most; a loaded machine is many times slower.
-/// What this bound catches is work that grows faster than its input.
-const LIMIT: Duration = Duration::from_secs(5);
+/// The hook as it is shipped takes a tenth of a second at most; this build on a loaded machine took seven seconds once.
+/// What this bound catches is work that grows faster than its input: that takes minutes.
+const LIMIT: Duration = Duration::from_secs(20);
 
 /// A small generator (xorshift64*), so that the crate needs no other.
 struct Random(u64);
