@@ -13,6 +13,7 @@ use carson_proc::{Command, Limits, capture, find_on_path};
 use crate::caller::Caller;
 use crate::digest::Digest;
 use crate::error::LoopError;
+use crate::own_git::NOTHING_RUNS;
 use crate::tree::{Contents, GitDir, Index, Missed, TreePath, read_plain};
 
 /// How long a git may take.
@@ -264,14 +265,8 @@ async fn run(dir: &Path, caller: &Caller, args: &[&str]) -> Result<Vec<u8>, Loop
     let mut env: Vec<_> = caller.env.iter().filter(own).cloned().collect();
     env.push(("GIT_TERMINAL_PROMPT".into(), "0".into()));
     env.push(("LC_ALL".into(), "C".into()));
-    let safe = [
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.hooksPath=/dev/null",
-    ];
     let command = Command::new(git, dir)
-        .args(safe)
+        .args(NOTHING_RUNS.iter().flat_map(|one| ["-c", one]))
         .args(args.iter().copied())
         .exact_env(env);
     let limits = Limits {

@@ -22,7 +22,7 @@
 //! Nothing here reads the process's own environment: who asks is a [`caller::Caller`].
 //!
 //! Reading order: [`config`], [`status`], [`state`], [`meta`], [`event`], [`fold`], `alpf_state`; [`bounds`], [`progress`], [`normal`],
-//! [`feedback`]; [`run`]; [`api`]; then what they stand on: [`tree`], `own_file`, [`json_file`], [`lock`], [`events_file`], [`executor`].
+//! [`feedback`]; [`run`]; [`api`]; then what they stand on: [`tree`], `own_file`, `own_git`, [`json_file`], [`lock`], [`events_file`], [`executor`].
 
 mod alpf_state;
 pub mod api;
@@ -52,6 +52,7 @@ pub mod normal;
 pub mod output;
 mod output_file;
 mod own_file;
+mod own_git;
 pub mod place;
 pub mod progress;
 mod rollback;

@@ -63,6 +63,16 @@ impl Here {
     }
 
     /// Every JSON document of the loop is one, and the state is that of the events.
+    /// A run that is killed once its task has written down whom it left, in `pids`.
+    fn killed_at_work(&self, until_kept: &str, task: &str) {
+        let mut child = self.begun(&["run", "--until", until_kept, "--task", task]);
+        until("the attempt runs", || {
+            self.tree().join("pids").exists().then_some(())
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     fn assert_valid(&self, when: &str) {
         let mut todo = vec![self.tree().join(".carson/loop")];
         while let Some(dir) = todo.pop() {
@@ -363,18 +373,8 @@ fn killed_at_any_moment_it_leaves_valid_files_and_goes_on() {
 #[test]
 fn what_a_dead_run_left_behind_is_ended_before_it_goes_on() {
     let here = Here::new();
-    let mut child = here.begun(&[
-        "run",
-        "--until",
-        "test -e done",
-        "--task",
-        "test -e pids && touch done && exit; setsid sleep 1000 & echo $! $$ > pid; mv pid pids; sleep 1000",
-    ]);
-    until("the attempt runs", || {
-        here.tree().join("pids").exists().then_some(())
-    });
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let task = "test -e pids && touch done && exit; setsid sleep 1000 & echo $! $$ > pid; mv pid pids; sleep 1000";
+    here.killed_at_work("test -e done", task);
     let status = here.carson(&["status"]);
     assert!(
         status.stdout.contains("died; `carson loop run`"),
@@ -396,18 +396,7 @@ fn what_a_dead_run_left_behind_is_ended_before_it_goes_on() {
 #[test]
 fn what_a_dead_run_left_behind_is_ended_by_a_stop() {
     let here = Here::new();
-    let mut child = here.begun(&[
-        "run",
-        "--until",
-        "false",
-        "--task",
-        "echo $$ > pid; mv pid pids; sleep 1000",
-    ]);
-    until("the attempt runs", || {
-        here.tree().join("pids").exists().then_some(())
-    });
-    child.kill().unwrap();
-    child.wait().unwrap();
+    here.killed_at_work("false", "echo $$ > pid; mv pid pids; sleep 1000");
     let stop = here.carson(&["stop"]);
     assert_eq!(stop.code, Some(0), "{stop:#?}");
     assert!(stop.stdout.contains("stopped"), "{stop:#?}");

@@ -61,6 +61,38 @@ async fn what_a_person_staged_since_is_refused_kept_or_given_up() {
     assert_eq!(scene.git(&["show", ":f"]).await, "0\n");
 }
 
+/// Whoever wrote a repository's settings may say how what it lacks is fetched.
+#[tokio::test]
+async fn a_way_back_starts_nothing_that_the_repository_names() {
+    let scene = attempted("false", "echo 1 > g; git add g").await;
+    scene.write("f", "precious\n");
+    scene.git(&["add", "f"]).await;
+    let tree = scene.git(&["rev-parse", "HEAD^{tree}"]).await;
+    let (first, rest) = tree.trim().split_at(2);
+    fs::remove_file(
+        scene
+            .place
+            .root()
+            .join(format!(".git/objects/{first}/{rest}")),
+    )
+    .unwrap();
+    let ran = scene.place.root().join("ran");
+    let starts = format!("touch {}; false", ran.display());
+    for (key, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", "ssh://nowhere.invalid/x"),
+        ("core.sshCommand", starts.as_str()),
+    ] {
+        scene.git(&["config", key, value]).await;
+    }
+    // Nobody can say what HEAD has: all that was staged is a person's.
+    assert!(refused(&scene).await.contains(&"f (staged)".to_owned()));
+    let _ = back(&scene, Mine::Overwrite).await;
+    assert!(!ran.exists(), "the repository's own command was started");
+}
+
 #[tokio::test]
 async fn marks_in_the_index_are_a_persons_and_what_is_committed_is_not_lost() {
     for mark in [

@@ -66,3 +66,47 @@ fn shows_a_firing(evidence: &[Evidence]) -> bool {
         .iter()
         .any(|one| matches!(one, Evidence::Firing(_)))
 }
+
+#[cfg(test)]
+mod tests {
+    use carson_core::lesson::Severity;
+    use carson_redact::Redactor;
+
+    use super::*;
+    use crate::candidate::Candidate;
+
+    #[test]
+    fn what_holds_somewhere_is_shown_there() {
+        let held = |scope: &str, repo: &str, evidence: &str, source: LessonSource| {
+            let evidence = vec![evidence.parse().unwrap()];
+            let text = "The uploader gives up after three tries";
+            let candidate = Candidate {
+                repo: Some(repo.parse().unwrap()),
+                source,
+                severity: Severity::Info,
+                ..Candidate::of_operator(text, scope.parse().unwrap(), evidence)
+            };
+            let redactor = Redactor::default();
+            let known = Known {
+                candidate: &candidate,
+                pieces: &[],
+                others: &[],
+                redactor: &redactor,
+            };
+            breach(&known).is_some()
+        };
+        let (session, file) = (LessonSource::Session, "file:src/up.rs@0a1b2c3:1-2");
+        for (scope, repo, evidence, is_held) in [
+            ("repo:widget", "widget", file, false),
+            ("repo:gadget", "widget", file, true),
+            ("path:src/**", "widget", file, false),
+            ("path:docs/**", "widget", file, true),
+            ("path:src/**", "widget", "pr:7", true),
+        ] {
+            let found = held(scope, repo, evidence, session);
+            assert_eq!(found, is_held, "{scope} {evidence}");
+        }
+        // A person may know more than the evidence shows.
+        assert!(!held("repo:gadget", "widget", file, LessonSource::Operator));
+    }
+}

@@ -4,7 +4,7 @@ use super::rail::{Breach, Known, texts};
 use crate::{folded, words};
 
 pub(super) fn breach(known: &Known<'_>) -> Option<Breach> {
-    texts(known).find_map(|text| {
+    let disguised = texts(known).find_map(|text| {
         if folded::hides(&text) {
             return Some(Breach::Rejects(
                 "it has characters that nobody sees".to_owned(),
@@ -18,18 +18,24 @@ pub(super) fn breach(known: &Known<'_>) -> Option<Breach> {
         if text.contains(folded::is_disguised) {
             return Some(Breach::Rejects("it has letters in disguise".to_owned()));
         }
-        // What follows reads English in Latin letters: of anything else it would see nothing.
-        if let Some(word) = folded::foreign(&text) {
-            let word: String = word.chars().take(20).collect();
-            return Some(Breach::Holds(format!(
-                "\u{201c}{word}\u{201d} is in letters that no rule reads: a person decides"
-            )));
-        }
-        if is_another_language(&text) {
-            let why = "it is not in English, which is all that the rules read: a person decides";
-            return Some(Breach::Holds(why.to_owned()));
-        }
         None
+    });
+    let candidate = known.candidate;
+    let mut claimed = candidate.body.iter().chain([&candidate.text]);
+    disguised.or_else(|| claimed.find_map(|text| unread(text)))
+}
+
+/// What follows reads English in Latin letters: of a claim in anything else it would see nothing.
+fn unread(text: &str) -> Option<Breach> {
+    if let Some(word) = folded::foreign(text) {
+        let word: String = word.chars().take(20).collect();
+        return Some(Breach::Holds(format!(
+            "\u{201c}{word}\u{201d} is in letters that no rule reads: a person decides"
+        )));
+    }
+    is_another_language(text).then(|| {
+        let why = "it is not in English, which is all that the rules read: a person decides";
+        Breach::Holds(why.to_owned())
     })
 }
 
@@ -40,9 +46,6 @@ const EVERY: usize = 10;
 
 /// Whether a sentence has none of the words, or next to none, that every English one has.
 fn is_another_language(text: &str) -> bool {
-    if text.starts_with("file:") || text.starts_with("firing:") {
-        return false;
-    }
     let words: Vec<&str> = text
         .split(|c: char| !c.is_alphabetic())
         // Single letters are words of any language.
@@ -70,7 +73,6 @@ mod tests {
             "The uploader gives up after three tries",
             "Parser tests need a database",
             "cargo test --workspace",
-            "file:docs/eins/zwei/drei/vier/fuenf/sechs.md@0a1b2c3:1-2",
         ] {
             assert!(!is_another_language(text), "{text}");
         }

@@ -13,7 +13,7 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 use super::{Meaning, THRESHOLD, Wanted, recall};
 use crate::candidate::Candidate;
 use crate::scopes::Place;
-use crate::vectors::{EmbedError, Embedder, Vectors, reindex};
+use crate::vectors::{EmbedError, Embedder, Vectors, forget_other_lengths, reindex};
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_790_000_000 + seconds, 0).unwrap()
@@ -290,4 +290,43 @@ async fn f34_half_an_index_is_none_and_indexing_goes_on_where_it_stopped() {
             .unwrap()
             .fused
     );
+}
+
+#[tokio::test]
+async fn another_model_under_the_same_name_is_found_out_and_its_vectors_are_made_anew() {
+    let (_dir, store) = store().await;
+    believed(&store, UPLOADER, "fleet").await;
+    believed(&store, PARSER, "fleet").await;
+    let before = serve(|request: &Request| {
+        let asked: serde_json::Value = request.body_json().unwrap();
+        let many = asked["input"].as_array().unwrap().len();
+        let data: Vec<_> = (0..many)
+            .map(|index| json!({ "index": index, "embedding": vec![1.0; 7] }))
+            .collect();
+        ResponseTemplate::new(200).set_body_json(json!({ "data": data }))
+    })
+    .await;
+    assert_eq!(
+        reindex(&store, &embedder(&before), 1).await.unwrap().made,
+        1
+    );
+    assert_eq!(
+        reindex(&store, &embedder(&before), 9).await.unwrap().made,
+        1
+    );
+    let server = serve(answered).await;
+    let now = embedder(&server);
+    let meaning = Meaning::of(Some(now.clone()), Vectors::default());
+    let paraphrased = wanted("sending of big transfers stops early");
+    let answer = recall(&store, &meaning, &paraphrased).await.unwrap();
+    let why = answer.fell_back.unwrap();
+    assert!(why.contains("and those that are kept 7"), "{why}");
+    // Nothing is without a vector: only who asks for it finds out.
+    assert_eq!(reindex(&store, &now, 9).await.unwrap().made, 0);
+    assert_eq!(forget_other_lengths(&store, &now).await.unwrap(), Ok(2));
+    assert_eq!(reindex(&store, &now, 9).await.unwrap().made, 2);
+    let answer = recall(&store, &meaning, &paraphrased).await.unwrap();
+    assert!(answer.fused, "{:?}", answer.fell_back);
+    assert_eq!(answer.matches[0].row.lesson.text, UPLOADER);
+    assert_eq!(forget_other_lengths(&store, &now).await.unwrap(), Ok(0));
 }

@@ -1,6 +1,7 @@
 //! Candidates before the gate, against the budgets of a run and of a day.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use carson_tests::fleet::TestFleet;
 use serde_json::{Value, json};
@@ -98,4 +99,25 @@ fn a_paused_fleet_asks_no_judge_and_holds_nobody_for_that() {
     let run = asked(&fleet, &["gate"]);
     assert_eq!(counts(&run), [1, 0, 0], "{run:#}");
     assert_eq!(run["judged"][0]["decision"], json!("ready"), "{run:#}");
+}
+
+#[test]
+fn a_judge_at_its_limit_is_blocked_and_nobody_is_held_for_that() {
+    let fleet = fleet("judge = \"spent\"", NONE);
+    let program = fleet.root().join("spent");
+    fs::write(&program, "#!/bin/sh\nexit 75\n").unwrap();
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    fleet.account(
+        "spent",
+        &format!("engine = \"command\"\nbinary = {program:?}"),
+    );
+    candidates(&fleet, 3);
+    let run = asked(&fleet, &["gate"]);
+    assert_eq!(counts(&run), [1, 0, 3], "{run:#}");
+    assert!(run["no_judge"].is_string(), "{run:#}");
+    let waiting = asked(&fleet, &["list", "--state", "candidate"]);
+    assert_eq!(waiting.as_array().unwrap().len(), 3);
+    // It is blocked as after a firing: nobody asks it again.
+    let run = asked(&fleet, &["gate"]);
+    assert_eq!(counts(&run), [0, 0, 3], "{run:#}");
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use carson_proc::{Command, Limits, capture, find_on_path};
 
 use super::error::StoriesError;
+use crate::own_git::NOTHING_RUNS;
 use crate::tree::{Change, GitDir, Target, TreePath, What, read_plain};
 
 /// The longest that git may take.
@@ -27,14 +28,6 @@ pub(super) const SYMBOLIC: &str = "ref: ";
 pub(super) const STASH: &str = "refs/stash";
 /// Commits of one attempt that are looked at.
 pub const COMMITS: usize = 1_000;
-/// Settings that would start something.
-const NOTHING_RUNS: [&str; 5] = [
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "protocol.allow=never",
-    "gc.auto=0",
-    "diff.external=",
-];
 
 /// A repository.
 #[derive(Clone, Debug)]
