@@ -21,6 +21,7 @@ mod sandbox;
 mod scale;
 mod scene;
 
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -29,6 +30,16 @@ use anyhow::Context;
 
 use crate::interrupt::Interrupt;
 use crate::workspace::{Cache, cargo, root};
+
+/// The hook is built for its size.
+const HOOK: [&str; 6] = [
+    "build",
+    "--profile",
+    "hook",
+    "--locked",
+    "--package",
+    "carson-hook",
+];
 
 /// One row of the report.
 pub struct Figure {
@@ -51,8 +62,7 @@ pub fn run(interrupt: &Interrupt, cold: bool) -> anyhow::Result<ExitCode> {
     if cold {
         figures.push(cold_build(interrupt)?);
     }
-    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
-    let carson = root().join("target/release/carson");
+    let carson = installed(interrupt)?;
     let cache = Cache::open()?;
     let peer = peer::Scheduler::ensure(interrupt, &cache)?;
     drop(cache);
@@ -68,20 +78,30 @@ pub fn run(interrupt: &Interrupt, cold: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Builds what people install, with the programs beside `carson` that it starts: without them it is those itself, and
+/// slower.
+fn installed(interrupt: &Interrupt) -> anyhow::Result<PathBuf> {
+    let build = ["build", "--release", "--locked", "--bins", "--package"];
+    interrupt.must(
+        cargo()
+            .args(build)
+            .args(["carson-cli", "--package", "carson-proc"]),
+    )?;
+    interrupt.must(cargo().args(HOOK))?;
+    let release = root().join("target/release");
+    fs::copy(
+        root().join("target/hook/carson-hook"),
+        release.join("carson-hook"),
+    )?;
+    Ok(release.join("carson"))
+}
+
 /// Measures the hook alone, built as the README installs it.
 ///
 /// # Errors
 /// When it cannot be built or started.
 pub fn run_hook(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
-    let build = [
-        "build",
-        "--profile",
-        "hook",
-        "--locked",
-        "--package",
-        "carson-hook",
-    ];
-    interrupt.must(cargo().args(build))?;
+    interrupt.must(cargo().args(HOOK))?;
     print(&hook::measure(&root().join("target/hook/carson-hook"))?);
     Ok(ExitCode::SUCCESS)
 }
@@ -108,8 +128,7 @@ pub fn run_agent(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When it cannot be built or started.
 pub fn run_loop(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
-    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
-    print(&looping::measure(&root().join("target/release/carson"))?);
+    print(&looping::measure(&installed(interrupt)?)?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -151,11 +170,11 @@ pub fn run_sandbox(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When something cannot be built or started, or a firing did not end OK.
 pub fn run_firing(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result<ExitCode> {
-    let built = root().join("target/release/carson");
-    if other.is_none() {
-        interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
-    }
-    print(&firing::measure(&other.map_or(built, PathBuf::from))?);
+    let carson = match other {
+        Some(other) => PathBuf::from(other),
+        None => installed(interrupt)?,
+    };
+    print(&firing::measure(&carson)?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -164,11 +183,11 @@ pub fn run_firing(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result<
 /// # Errors
 /// When something cannot be built or started, a registry not be reached, or a firing did not end OK.
 pub fn run_samples(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result<ExitCode> {
-    let built = root().join("target/release/carson");
-    if other.is_none() {
-        interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
-    }
-    print(&samples::measure(&other.map_or(built, PathBuf::from))?);
+    let carson = match other {
+        Some(other) => PathBuf::from(other),
+        None => installed(interrupt)?,
+    };
+    print(&samples::measure(&carson)?);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -177,8 +196,7 @@ pub fn run_samples(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result
 /// # Errors
 /// When something cannot be built, started or read.
 pub fn run_scale(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
-    interrupt.must(cargo().args(["build", "--release", "--locked", "--bins"]))?;
-    print(&scale::measure(&root().join("target/release/carson"))?);
+    print(&scale::measure(&installed(interrupt)?)?);
     Ok(ExitCode::SUCCESS)
 }
 

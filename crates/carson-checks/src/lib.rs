@@ -14,6 +14,7 @@ mod coverage;
 mod database;
 mod disk;
 mod egress;
+mod embedder;
 mod findings;
 mod forges;
 mod given;

@@ -7,9 +7,9 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, coverage, database, disk, egress, forges, given, grants, hook, identity,
-    labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role, stories,
-    versions, workspaces,
+    accounts, clock, coverage, database, disk, egress, embedder, forges, given, grants, hook,
+    identity, labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role,
+    stories, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -319,6 +319,10 @@ pub const LIST: &[Check] = checks![
         "the remote can be read and has the base branch",
         "check repos.NAME.url, repos.NAME.base, the network, and your git credentials",
         Repo(|scene, repo| Box::pin(remote::reachable(scene, repo)));
+    "memory.embedder", Never,
+        "the program that makes vectors of lessons here, and its model, where `memory.embedder_dir` names it",
+        "cargo install --path embedder; docs/MEMORY.md says where the model comes from",
+        Home(|scene| Box::pin(embedder::installed(scene)));
     "sink.NAME.answers", Never,
         "the chat takes posts: Slack is asked by `auth.test`; a webhook is not asked, since whatever is sent there is a post",
         "renew the token or the address in the file that the sink's section names",

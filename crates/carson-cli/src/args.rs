@@ -273,30 +273,40 @@ pub struct Init {
     /// Only add this role, which comes with Carson, to the home that is there.
     #[arg(long, value_parser = roles(), conflicts_with_all = ["forge", "slug", "token_file", "api_base", "base", "engine"])]
     pub role: Option<String>,
-    /// Where its issues live.
-    #[arg(long, default_value = "local", value_parser = forges())]
-    pub forge: String,
-    /// The repository's owner and name there; not for local.
-    #[arg(long, value_name = "OWNER/NAME", required_if_eq_any(with_slugs()))]
+    /// Where its issues live [default: where its address says, if Carson is let in there; else local].
+    #[arg(long, value_parser = forges())]
+    pub forge: Option<String>,
+    /// The repository's owner and name there [default: what its address says]; not for local.
+    #[arg(long, value_name = "OWNER/NAME")]
     pub slug: Option<String>,
     /// The file with the forge's token, of mode 0600 [default: what `gh auth token` says]; not for local.
-    #[arg(long, value_name = "FILE", requires = "slug")]
+    #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// The address of the forge's API, where it is not the public one's; not for local.
-    #[arg(long, value_name = "URL", requires = "slug")]
+    #[arg(long, value_name = "URL")]
     pub api_base: Option<String>,
     /// The branch that work starts from [default: the one that the repository's HEAD names].
     #[arg(long)]
     pub base: Option<String>,
-    /// What works: an agent CLI, or any program.
-    #[arg(long, value_parser = engine(|_| true), default_value = "claude")]
-    pub engine: EngineKind,
+    /// What works: an agent CLI, or any program [default: the first agent CLI that is installed, one that is
+    /// signed in first].
+    #[arg(long, value_parser = engine(|_| true))]
+    pub engine: Option<EngineKind>,
     /// The program of the engine, by its path or its name on PATH; `command` has none of its own.
     #[arg(long, value_name = "PROGRAM", required_if_eq_any(with_any_program()))]
     pub binary: Option<String>,
     /// The script that `rehearsal` plays.
     #[arg(long, value_name = "FILE", required_if_eq_any(with_scripts()))]
     pub script: Option<PathBuf>,
+    /// The time zone of cadences, by its IANA name [default: this machine's].
+    #[arg(long)]
+    pub zone: Option<String>,
+    /// The Slack channel to tell; with --slack-token-file.
+    #[arg(long, value_name = "CHANNEL", requires = "slack_token_file")]
+    pub slack_channel: Option<String>,
+    /// The file with the token of Slack's bot, of mode 0600; with --slack-channel.
+    #[arg(long, value_name = "FILE", requires = "slack_channel")]
+    pub slack_token_file: Option<PathBuf>,
     /// Ask nothing, and take what is proposed.
     #[arg(long)]
     pub yes: bool,
@@ -372,12 +382,6 @@ fn engine(offered: fn(&EngineKind) -> bool) -> impl TypedValueParser<Value = Eng
 fn forges() -> PossibleValuesParser {
     let forges = OPENERS.iter();
     PossibleValuesParser::new(forges.map(|forge| PossibleValue::new(forge.name).help(forge.about)))
-}
-
-/// Those that want to know a repository's name, as conditions.
-fn with_slugs() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let forges = OPENERS.iter().filter(|forge| forge.slug.is_some());
-    forges.map(|forge| ("forge", forge.name))
 }
 
 /// `carson demo`

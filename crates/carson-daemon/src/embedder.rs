@@ -1,21 +1,18 @@
 //! The embedder of this machine, kept running (`memory.embedder_dir`).
 
-use std::path::PathBuf;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use carson_config::EmbedderAt;
 use carson_core::Event;
-use carson_home::Home;
-use carson_proc::{Cancel, Command, Limits, Stdin, converse, own_program};
+use carson_home::{EMBEDDER, Home};
+use carson_proc::{Cancel, Command, Limits, Stdin, converse};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
 use crate::jobs::Shared;
 
-/// The program, beside ours or on `PATH`.
-const PROGRAM: &str = "carson-embedder";
 /// Then it is started anew: no child has no end.
 const LIFE: Duration = Duration::from_secs(24 * 3_600);
 /// The first wait before it is started again; each one that follows an early end doubles.
@@ -96,14 +93,8 @@ async fn keep(home: Home, at: EmbedderAt) {
 fn started(home: &Home, at: &EmbedderAt) -> Result<Command, String> {
     let dir = at.dir.as_ref().ok_or("it has no directory")?;
     let listen = at.listen.ok_or("its address has no port")?;
-    let beside = home.program.with_file_name(PROGRAM);
-    let program = if beside.is_file() {
-        Some(beside)
-    } else {
-        own_program(&PathBuf::from(PROGRAM), home.path())
-    };
-    let program = program.ok_or_else(|| {
-        format!("{PROGRAM} is neither beside carson nor on PATH: cargo install --path embedder")
+    let program = home.embedder_program().ok_or_else(|| {
+        format!("{EMBEDDER} is neither beside carson nor on PATH: cargo install --path embedder")
     })?;
     let mut command = Command::new(program, &home.fleet.layout.root)
         .arg(dir)

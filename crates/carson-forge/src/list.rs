@@ -16,6 +16,7 @@ pub const OPENERS: &[Opener] = &[
         section: None,
         without_section: Some(|| Arc::new(LocalFiles)),
         slug: None,
+        host: None,
         sample: "",
     },
     Opener {
@@ -24,6 +25,7 @@ pub const OPENERS: &[Opener] = &[
         section: Some(SectionKind::of::<GitHubSection>()),
         without_section: None,
         slug: Some(owner_and_name),
+        host: Some("github.com"),
         sample: "token_command = [\"gh\", \"auth\", \"token\"]",
     },
 ];

@@ -27,6 +27,8 @@ pub struct Opener {
     pub without_section: Option<fn() -> Arc<dyn Spec>>,
     /// What `repos.NAME.slug` must be; `None` if repositories have no other name there.
     pub slug: Option<CheckSlug>,
+    /// The host of its public address, which says that a repository is there.
+    pub host: Option<&'static str>,
     /// What `carson init` writes into the section.
     pub sample: &'static str,
 }

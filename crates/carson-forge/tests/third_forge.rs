@@ -66,6 +66,7 @@ const MEMORY: Opener = Opener {
     section: Some(SectionKind::of::<MemorySection>()),
     without_section: None,
     slug: None,
+    host: None,
     sample: "token_file = \"memory.name\"",
 };
 

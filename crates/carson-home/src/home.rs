@@ -22,6 +22,9 @@ use crate::branches::MirrorBranches;
 use crate::forge_limits::{self, ForgeLimits};
 use crate::secrets;
 
+/// What is kept running with `memory.embedder_dir`.
+pub const EMBEDDER: &str = "carson-embedder";
+
 /// How long a token command may take.
 const TOKEN_COMMAND: Duration = Duration::from_secs(15);
 
@@ -190,6 +193,16 @@ impl Home {
             // Carson's own player of scripts.
             None => Some(self.program.clone()),
         }
+    }
+
+    /// The program that makes vectors on this machine: beside ours, or on `PATH`.
+    #[must_use]
+    pub fn embedder_program(&self) -> Option<PathBuf> {
+        let beside = self.program.with_file_name(EMBEDDER);
+        if beside.is_file() {
+            return Some(beside);
+        }
+        own_program(Path::new(EMBEDDER), self.path())
     }
 
     /// `PATH` of the operator.

@@ -18,6 +18,6 @@ mod posts;
 pub mod secrets;
 
 pub use firing_ref::FiringRef;
-pub use home::{ForgeOpenError, Home};
+pub use home::{EMBEDDER, ForgeOpenError, Home};
 pub use id::id_of;
 pub use posts::{Draft, Word};

@@ -515,3 +515,154 @@ fn an_account_of_an_endpoint_names_its_model() {
     assert_eq!(checked.code, Some(2), "{said}");
     assert!(said.contains("engine \"agent\" needs a model"), "{said}");
 }
+
+/// Who says nothing gets the CLI that is signed in; who has none is told what is looked for.
+#[test]
+fn the_agent_is_the_one_that_is_signed_in() {
+    let fleet = TestFleet::new()
+        .with_program("claude", "")
+        .with_program("codex", "");
+    let sign_in = fleet.root().join("operator/.codex");
+    fs::create_dir_all(&sign_in).unwrap();
+    fs::write(sign_in.join("auth.json"), "{}").unwrap();
+    let made = fleet.ok(&["--home", "one", "init", "--repo", "remote.git", "--json"]);
+    assert_eq!(made["engine"], "codex", "{made:#}");
+    assert_eq!(made["forge"], "local", "{made:#}");
+    assert!(made["ok"].as_u64().unwrap() > 10, "{made:#}");
+    assert_eq!(made["worst_day"]["cost_usd"], 40.0, "{made:#}");
+
+    // A machine with git, a shell and nothing else.
+    let mut bare = TestFleet::new();
+    let bin = bare.root().join("bin");
+    fs::create_dir(&bin).unwrap();
+    for program in ["git", "sh"] {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .output()
+            .unwrap();
+        let found = String::from_utf8(found.stdout).unwrap();
+        std::os::unix::fs::symlink(found.trim(), bin.join(program)).unwrap();
+    }
+    bare.set_env("PATH", &bin);
+    let refused = bare.carson(&["--home", "new", "init", "--repo", "remote.git"]);
+    assert_eq!(refused.code, Some(1), "{refused:#?}");
+    for said in [
+        "none of claude, codex",
+        "carson demo",
+        "--engine ENGINE --binary PATH",
+    ] {
+        assert!(refused.stderr.contains(said), "{said}: {refused:#?}");
+    }
+    assert!(!bare.root().join("new").exists());
+}
+
+/// The address of a repository says where its issues are; where nobody is let in there, they are files.
+#[test]
+fn the_forge_is_the_one_that_the_origin_names() {
+    // Who answers for github.com.
+    let fleet = fleet();
+    let remote = fleet.remote();
+    let serve = format!("exec git upload-pack {}", remote.display());
+    let mut fleet = fleet
+        .with_program("ssh", &serve)
+        .with_program("gh", "exit 1");
+    fleet.set_env("TZ", "Asia/Tokyo");
+    let clone = fleet.root().join("clone");
+    let git = |args: &[&str]| {
+        let done = Command::new("git").args(args).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    let (from, to) = (remote.to_str().unwrap(), clone.to_str().unwrap());
+    git(&["clone", "--quiet", from, to]);
+    let there = "git@github.com:acme/widget.git";
+    git(&["-C", to, "remote", "set-url", "origin", there]);
+
+    let init = |home: &str, more: &[&str]| {
+        let begin = ["--home", home, "init", "--repo", "clone", "--yes"];
+        fleet.carson(&[&begin[..], more].concat())
+    };
+    let made = init("files", &[]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    assert!(made.stdout.contains("does not let Carson in"), "{made:#?}");
+    let settings =
+        |home: &str| fs::read_to_string(fleet.root().join(home).join("carson.toml")).unwrap();
+    assert!(
+        settings("files").contains("forge = \"local\""),
+        "{}",
+        settings("files")
+    );
+    assert!(
+        settings("files").contains("zone = \"Asia/Tokyo\""),
+        "{}",
+        settings("files")
+    );
+
+    let token = fleet.root().join("token");
+    fs::write(&token, "token_of_carson").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let made = init(
+        "hosted",
+        &["--token-file", "token", "--api-base", "http://127.0.0.1:9"],
+    );
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    assert!(
+        made.stdout.contains("those of acme/widget on github"),
+        "{made:#?}"
+    );
+    let text = settings("hosted");
+    for line in ["forge = \"github\"", "slug = \"acme/widget\"", there] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+
+    // A forge that was named is never another one.
+    let refused = init("never", &["--forge", "github"]);
+    assert_eq!(refused.code, Some(1), "{refused:#?}");
+    assert!(refused.stderr.contains("gh auth"), "{refused:#?}");
+    let unnamed = fleet.carson(&[
+        "--home",
+        "never",
+        "init",
+        "--repo",
+        "remote.git",
+        "--forge",
+        "github",
+    ]);
+    assert_eq!(unnamed.code, Some(2), "{unnamed:#?}");
+    assert!(unnamed.stderr.contains("--slug OWNER/NAME"), "{unnamed:#?}");
+}
+
+/// What is known of a chat at the beginning stands in the settings.
+#[test]
+fn a_chat_that_is_given_is_told() {
+    let fleet = fleet();
+    let token = fleet.root().join("slack.token");
+    fs::write(&token, "xoxb-of-carson").unwrap();
+    fs::set_permissions(&token, fs::Permissions::from_mode(0o600)).unwrap();
+    let init = [
+        "--home",
+        "new",
+        "init",
+        "--repo",
+        "remote.git",
+        "--slack-channel",
+        "C1",
+    ];
+    let refused = fleet.carson(&init);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    let text = carson_with_dead_slack(
+        &fleet,
+        &[&init[..], &["--slack-token-file", "slack.token"]].concat(),
+    );
+    assert!(text.contains("[slack]\nchannel = \"C1\"\n"), "{text}");
+    assert!(text.contains(&format!("token_file = {token:?}")), "{text}");
+}
+
+/// Runs it where Slack is an address of this machine that nobody serves; the settings that it wrote.
+fn carson_with_dead_slack(fleet: &TestFleet, args: &[&str]) -> String {
+    let mut init = fleet.command(args);
+    init.env("CARSON_SLACK__API_BASE", "http://127.0.0.1:9");
+    let made: Ran = init.output().unwrap().into();
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    assert!(made.stdout.contains("sink.slack.answers"), "{made:#?}");
+    fs::read_to_string(fleet.root().join("new/carson.toml")).unwrap()
+}

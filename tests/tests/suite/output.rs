@@ -144,6 +144,8 @@ impl<'f> Session<'f> {
                 r"(?s)(sandbox of an execute session: [a-z-]+).*?(environment of)",
                 "$1 [WALLS]\n$2",
             ),
+            (r"doctor: \d+ ok, \d+ warnings?", "doctor: [OK], [WARNINGS]"),
+            (r#""(ok|warnings)": \d+"#, r#""$1": "[MACHINE]""#),
             (r"(?m)^(\s*sandbox: )\S*Landlock.*$", "$1[WALLS]"),
             (r"sandbox=\{[^\n]*?\}(\\n|\n)", "sandbox=[WALLS]$1"),
             // Columns are as wide as what stood there before.
@@ -158,7 +160,7 @@ impl<'f> Session<'f> {
 #[test]
 fn a_home_is_made_and_looked_at() {
     let fleet = household()
-        .with_program("claude", "")
+        .with_program("claude", "echo '2.1.329 (Claude Code)'")
         .with_program("gh", "echo a-token");
     let mut session = Session::new(&fleet);
     session.run(&["--home", "new", "init", "--repo", "remote.git"]);
@@ -178,6 +180,8 @@ fn a_home_is_made_and_looked_at() {
         "github",
         "--slug",
         "acme/widget",
+        "--api-base",
+        "http://127.0.0.1:9",
     ]);
     session.run(&["--home", "hub", "config", "check"]);
     session.both(&["config", "check"]);

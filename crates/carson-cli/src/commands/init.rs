@@ -1,15 +1,19 @@
 //! `carson init`
 
+mod proposed;
 mod source;
 mod written;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use carson_checks::{Checked, Health, Machine, Scene, some_of};
-use carson_config::{ShippedRole, shipped_roles};
-use carson_core::{Clock, KeepsTo};
+use carson_checks::{Checked, Health, Machine, Scene};
+use carson_config::{Fleet, ShippedRole, shipped_roles};
+use carson_core::limits::WorstDay;
+use carson_core::text::counted;
+use carson_core::{Clock, EngineKind, KeepsTo};
 use carson_home::ForgeOpenError;
+use carson_operator::{Ask, roles};
 use serde_json::json;
 
 use crate::app::App;
@@ -17,15 +21,18 @@ use crate::args::Init;
 use crate::commands::home_files::{not_writable, write};
 use crate::commands::new_role::NewRole;
 use crate::commands::proposed_check::{ProposedCheck, proposed_check};
-use crate::commands::proposed_setup::{Proposal, proposed};
+use crate::commands::proposed_setup::{self, Proposal};
 use crate::commands::role_text::RoleText;
 use crate::error::CommandError;
 use crate::print;
-use source::Source;
+use proposed::Hosted;
+use source::{Source, Wanted};
+use written::Written;
 
-/// What is asked of an account that was just written: without a program there is no home.
-const PROGRAM: &str = "account.NAME.program";
-const SIGN_IN: &str = "account.NAME.sign_in";
+/// The check without which there is no home.
+const PROGRAM: &str = ".program";
+/// The role of a new home.
+const FIRST_ROLE: &str = "implementer";
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
     if let Some(role) = args.role.as_deref().and_then(ShippedRole::named) {
@@ -44,85 +51,270 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
             .hint("to add a repository: write [repos.NAME] with its url there, and NAME into the roles' `repos`"));
     }
     let may_ask = !args.yes && !app.json && std::io::stdin().is_terminal();
-    let source = Source::found(args, may_ask).await?;
-    let proposal = proposed(&source.files);
-    let mut check = proposed_check(&source.files);
-    if may_ask {
-        check = agreed(check)?;
-    }
-    let mut made = Made::begin(app)?;
-    made.file(&settings, &written::settings(args, &source, &proposal))?;
-    let role = made.role(app, args, &source, check.as_ref())?;
-    let to_mend = match examined(app).await {
-        Ok(to_mend) => to_mend,
-        Err(error) => {
-            return Err(error.hint("nothing was kept: put that right, and run `carson init` again"));
-        }
+    let wanted = Wanted::by(args, may_ask).await?;
+    let hosted = match Hosted::said(args, wanted.address())? {
+        Some(said) => said,
+        None => agreed_forge(wanted.address().and_then(Hosted::at), may_ask)?,
     };
-    made.keep();
-    if app.json {
-        print::json(&json!({
-            "home": app.layout.root, "settings": settings, "role": role,
-            "repository": source.url, "origin": source.origin, "base": source.base,
-            "check": check.map(|check| check.run), "errors": to_mend,
-        }));
-        return Ok(0);
-    }
-    print::line(&format!("home: {}", app.layout.root.display()));
-    print::line(&format!("settings: {}", settings.display()));
-    print::line(&format!("role: {}", role.display()));
-    told(&source, check.as_ref(), &proposal);
-    for one in &to_mend {
-        print::alarm(&format!("error: {}: {}", one.id, one.found));
-        if let Some(remedy) = &one.remedy {
-            print::line(&format!("  → {remedy}"));
+    let engine = proposed::engine(args.engine, args.binary.is_some())?;
+    let is_found = hosted.is_found;
+    let mut begun = Begun {
+        app,
+        args,
+        engine,
+        wanted: &wanted,
+        hosted,
+        not_let_in: None,
+        agreed: None,
+        may_ask,
+    };
+    let done = match begun.home().await {
+        Err(Unfit::NotLetIn(error)) if is_found => {
+            begun.not_let_in = Some(error.message);
+            begun.hosted = Hosted::LOCAL;
+            begun.home().await
         }
-    }
-    print::line("next:");
-    let carson = app.called();
-    if args.slug.is_some() {
-        print::line(&format!("  {carson} labels bootstrap"));
-    }
-    for rest in [
-        "issue create \"What is to be done\"",
-        "fire implementer --dry-run",
-        "fire implementer",
-        "daemon",
-    ] {
-        print::line(&format!("  {carson} {rest}"));
+        done => done,
+    };
+    let done = done.map_err(|unfit| {
+        let (Unfit::NotLetIn(error) | Unfit::Other(error)) = unfit;
+        error.hint("nothing was kept: put that right, and run `carson init` again")
+    })?;
+    if app.json {
+        print::json(&done.json(&begun));
+    } else {
+        done.tell(&begun);
     }
     Ok(0)
 }
 
-/// What was found and decided.
-fn told(source: &Source, check: Option<&ProposedCheck>, proposal: &Proposal) {
-    let Source { url, base, .. } = source;
-    print::line(&format!("repository: {url}, work starts from {base}"));
-    if let Some(origin) = &source.origin {
+/// A home that is being made, as it was decided so far.
+struct Begun<'a> {
+    app: &'a App,
+    args: &'a Init,
+    engine: EngineKind,
+    wanted: &'a Wanted,
+    hosted: Hosted,
+    /// Why its forge is not the one that its address names.
+    not_let_in: Option<String>,
+    /// The check that was agreed on: nobody is asked twice.
+    agreed: Option<Option<ProposedCheck>>,
+    may_ask: bool,
+}
+
+/// What keeps a home from being made.
+enum Unfit {
+    /// Its forge has no token for us.
+    NotLetIn(CommandError),
+    Other(CommandError),
+}
+
+impl<E: Into<CommandError>> From<E> for Unfit {
+    fn from(error: E) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+/// A home that was made.
+struct Done {
+    source: Source,
+    proposal: Proposal,
+    settings: PathBuf,
+    role: PathBuf,
+    zone: String,
+    checks: Vec<Checked>,
+    worst: WorstDay,
+}
+
+impl Begun<'_> {
+    /// Writes settings and a role, and holds them against everything that `doctor` asks; nothing stays of what is
+    /// not fit.
+    async fn home(&mut self) -> Result<Done, Unfit> {
+        let Self { app, args, .. } = *self;
+        let source = Source::found(args, self.wanted, &self.hosted).await?;
+        let proposal = proposed_setup::proposed(&source.files);
+        let check = match &self.agreed {
+            Some(agreed) => agreed.clone(),
+            None => {
+                let found = proposed_check(&source.files);
+                let agreed = if self.may_ask { agreed(found)? } else { found };
+                self.agreed.insert(agreed).clone()
+            }
+        };
+        let zone = args.zone.clone().unwrap_or_else(proposed::zone);
+        let settings = app.layout.settings();
+        let mut made = Made::begin(app)?;
+        let text = written::settings(&Written {
+            args,
+            engine: self.engine,
+            hosted: &self.hosted,
+            source: &source,
+            proposal: &proposal,
+            zone: &zone,
+        });
+        made.file(&settings, &text)?;
+        let role = made.role(app, self.engine, &source, check.as_ref())?;
+        let fleet = app.load()?.fleet;
+        let checks = examined(app, fleet.clone()).await?;
+        let home = app.home_unopened(fleet)?;
+        let shown = roles::Show {
+            role: FIRST_ROLE.to_owned(),
+        };
+        let worst = shown.answer(&home).await?.worst_day;
+        made.keep();
+        Ok(Done {
+            source,
+            proposal,
+            settings,
+            role,
+            zone,
+            checks,
+            worst,
+        })
+    }
+}
+
+impl Done {
+    fn count(&self, health: Health) -> u64 {
+        self.checks
+            .iter()
+            .filter(|one| one.health == health)
+            .count() as u64
+    }
+
+    fn json(&self, begun: &Begun<'_>) -> serde_json::Value {
+        let Source {
+            url, origin, base, ..
+        } = &self.source;
+        let errors: Vec<_> = self.to_mend().collect();
+        let check = begun.agreed.iter().flatten().next();
+        json!({
+            "home": begun.app.layout.root, "settings": self.settings, "role": self.role,
+            "repository": url, "origin": origin, "base": base, "engine": begun.engine.to_string(),
+            "forge": begun.hosted.forge, "slug": begun.hosted.slug, "zone": self.zone,
+            "check": check.map(|check| &check.run), "errors": errors,
+            "warnings": self.count(Health::Warning), "ok": self.count(Health::Ok),
+            "worst_day": {
+                "firings": self.worst.firings, "hours": hours(&self.worst), "cost_usd": self.worst.cost_usd,
+            },
+        })
+    }
+
+    fn to_mend(&self) -> impl Iterator<Item = &Checked> {
+        self.checks.iter().filter(|one| one.health == Health::Error)
+    }
+
+    fn tell(&self, begun: &Begun<'_>) {
+        let carson = begun.app.called();
+        print::line(&format!("home: {}", begun.app.layout.root.display()));
+        print::line(&format!("settings: {}", self.settings.display()));
+        print::line(&format!("role: {}", self.role.display()));
+        self.tell_choices(begun);
         print::line(&format!(
-            "  it is this checkout, because its issues and pull requests are files here: branches are pushed into \
-             it, and not to its origin {origin}; `carson init --repo {origin}` would take that one"
+            "doctor: {} ok, {}, {}{}",
+            self.count(Health::Ok),
+            counted(self.count(Health::Warning), "warning"),
+            counted(self.count(Health::Error), "error"),
+            match self.count(Health::Warning) {
+                0 => String::new(),
+                _ => format!(" (all of it: {carson} doctor)"),
+            }
+        ));
+        for one in self.to_mend() {
+            print::alarm(&format!("error: {}: {}", one.id, one.found));
+            if let Some(remedy) = &one.remedy {
+                print::line(&format!("  → {remedy}"));
+            }
+        }
+        print::line("next:");
+        if begun.hosted.slug.is_some() {
+            print::line(&format!("  {carson} labels bootstrap"));
+        }
+        for rest in [
+            "issue create \"What is to be done\"",
+            "fire implementer --dry-run",
+            "fire implementer",
+            "daemon",
+        ] {
+            print::line(&format!("  {carson} {rest}"));
+        }
+    }
+
+    /// What was found and decided.
+    fn tell_choices(&self, begun: &Begun<'_>) {
+        let Source { url, base, .. } = &self.source;
+        print::line(&format!("repository: {url}, work starts from {base}"));
+        if let Some(origin) = &self.source.origin {
+            print::line(&format!(
+                "  it is this checkout, because its issues and pull requests are files here: branches are pushed into \
+                 it, and not to its origin {origin}; `carson init --repo {origin}` would take that one"
+            ));
+        }
+        print::line(&match (&begun.hosted.slug, &begun.not_let_in) {
+            (Some(slug), _) => format!("issues: those of {slug} on {}", begun.hosted.forge),
+            (None, Some(why)) => format!(
+                "issues: files under the home, because its forge does not let Carson in ({why}); sign in there, and \
+                 `{} init` with another home takes it",
+                begun.app.called()
+            ),
+            (None, None) => "issues: files under the home, which you can edit".to_owned(),
+        });
+        print::line(&format!("agent: {}", begun.engine.facts().title));
+        match begun.agreed.iter().flatten().next() {
+            Some(ProposedCheck { run, by }) => print::line(&format!(
+                "check: `{run}` says whether work is done ({by}); it stands in the role"
+            )),
+            None => print::alarm(
+                "check: no command that tests the repository was found; write [promise] into the role, or \
+                 no check is run before a pull request is opened",
+            ),
+        }
+        if !self.proposal.setup.is_empty() {
+            print::line(&format!(
+                "setup: {} would make workspaces ready to work in; the settings have it behind a #",
+                self.proposal.setup.join("; ")
+            ));
+        }
+        print::line(&format!("zone: {}", self.zone));
+        let day = written::DAY_USD;
+        print::line(&format!(
+            "money: 5 USD a firing (the role says so), {day} USD a day (the settings)"
+        ));
+        print::line(&format!(
+            "at worst in a day: {}, {:.0} hours of work{}",
+            counted(self.worst.firings, "firing"),
+            hours(&self.worst),
+            self.worst
+                .cost_usd
+                .map_or(String::new(), |usd| format!(", {usd:.2} USD"))
         ));
     }
-    match check {
-        Some(ProposedCheck { run, by }) => print::line(&format!(
-            "check: `{run}` says whether work is done ({by}); it stands in the role"
-        )),
-        None => print::alarm(
-            "check: no command that tests the repository was found; write [promise] into the role, or \
-             no check is run before a pull request is opened",
-        ),
+}
+
+/// How long its firings take at most, together.
+fn hours(worst: &WorstDay) -> f64 {
+    worst.wall_clock.as_secs_f64() / 3600.0
+}
+
+/// The forge that the operator wants at a terminal; the one that was found where nobody is asked.
+fn agreed_forge(found: Option<Hosted>, may_ask: bool) -> Result<Hosted, CommandError> {
+    let Some(found) = found else {
+        return Ok(Hosted::LOCAL);
+    };
+    if !may_ask {
+        return Ok(found);
     }
-    if !proposal.setup.is_empty() {
-        print::line(&format!(
-            "setup: {} would make workspaces ready to work in; the settings have it behind a #",
-            proposal.setup.join("; ")
-        ));
-    }
-    let day = written::DAY_USD;
+    let slug = found.slug.as_deref().unwrap_or_default();
     print::line(&format!(
-        "money: 5 USD a firing (the role says so), {day} USD a day (the settings)"
+        "Take the issues of {slug} on {}? (Enter for yes; \"no\" keeps issues and pull requests as files under the home)",
+        found.forge
     ));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(match answer.trim().to_lowercase().as_str() {
+        "" | "y" | "yes" => found,
+        _ => Hosted::LOCAL,
+    })
 }
 
 /// The command that the operator wants at a terminal.
@@ -145,30 +337,33 @@ fn agreed(proposed: Option<ProposedCheck>) -> Result<Option<ProposedCheck>, Comm
     })
 }
 
-/// Holds what was written against the same checks as what people write, and asks what a first firing
-/// could not do without; what somebody can mend afterwards.
-async fn examined(app: &App) -> Result<Vec<Checked>, CommandError> {
-    let home = app.home_unopened(app.load()?.fleet)?;
+/// Holds what was written against the same checks as what people write; what somebody can mend afterwards is no reason
+/// to keep nothing.
+async fn examined(app: &App, fleet: Fleet) -> Result<Vec<Checked>, Unfit> {
+    let (home, trouble) = app.home_as_it_is(fleet).await?;
     for repo in home.fleet.repos.values() {
-        if let Err(error) = home.forge(repo).await {
-            let hint = match error {
-                ForgeOpenError::Token(_) => {
-                    "sign in there first: on GitHub by `gh auth login`; or --token-file names a file with a token"
-                }
-                ForgeOpenError::Forge(_) => error.hint(),
-            };
-            return Err(CommandError::caused_by(&error).hint(hint));
+        match home.forge(repo).await {
+            Ok(_) => {}
+            Err(error @ ForgeOpenError::Token(_)) => {
+                let hint = "sign in there first: on GitHub by `gh auth login`; or --token-file names a file with a token";
+                return Err(Unfit::NotLetIn(CommandError::caused_by(&error).hint(hint)));
+            }
+            Err(error @ ForgeOpenError::Forge(_)) => {
+                let hint = error.hint();
+                return Err(CommandError::caused_by(&error).hint(hint).into());
+            }
         }
     }
     let machine = Machine::new(Clock::system());
-    let scene = Scene::examined(&home, &machine, None);
-    let mut all = some_of(&scene, &[PROGRAM, SIGN_IN]).await;
-    all.retain(|one| one.health == Health::Error);
-    let program = all.iter().find(|one| one.id.ends_with(".program"));
-    if let Some(Checked { found, remedy, .. }) = program {
+    let mut all = carson_checks::doctor_of_machine(&machine).await;
+    let scene = Scene::examined(&home, &machine, trouble);
+    all.extend(carson_checks::doctor(&scene).await);
+    let is_missing = |one: &&Checked| one.id.ends_with(PROGRAM) && one.health == Health::Error;
+    if let Some(Checked { found, remedy, .. }) = all.iter().find(is_missing) {
         let error = CommandError::failed(found);
         let other = "carson init --binary PATH says where it is, and --engine takes another one";
-        return Err(error.hint(remedy.clone().unwrap_or_default()).hint(other));
+        let error = error.hint(remedy.clone().unwrap_or_default()).hint(other);
+        return Err(error.into());
     }
     Ok(all)
 }
@@ -201,22 +396,22 @@ impl Made {
     fn role(
         &mut self,
         app: &App,
-        args: &Init,
+        engine: EngineKind,
         source: &Source,
         check: Option<&ProposedCheck>,
     ) -> Result<PathBuf, CommandError> {
-        let file = app.layout.roles().join("implementer/role.toml");
+        let file = app.layout.roles().join(FIRST_ROLE).join("role.toml");
         // A role that lies there already is the operator's own.
         if file.exists() {
             return Ok(file);
         }
-        let account = args.engine.to_string();
+        let account = engine.to_string();
         let text = RoleText {
             like: shipped_roles().first(),
             repo: &source.name,
             account: &account,
             check,
-            without_tools: args.engine.facts().keeps_to == KeepsTo::Nothing,
+            without_tools: engine.facts().keeps_to == KeepsTo::Nothing,
             ..RoleText::default()
         };
         self.file(&file, &text.toml())?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::repository_files::RepositoryFiles;
 
 /// A command that tests a repository.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProposedCheck {
     /// A line for `sh`.
     pub run: String,

@@ -59,11 +59,34 @@ pub async fn fill(from: &Dictionaries, database: &str, count: usize) -> anyhow::
     Ok(())
 }
 
+/// Puts all vectors into the server's own index.
+///
+/// # Errors
+/// When the database does not answer, or has no such index.
+pub async fn index(database: &str) -> anyhow::Result<()> {
+    let store = Store::open(database).await?;
+    let began = Instant::now();
+    let put = store.fill_near(MODEL, u64::MAX).await?;
+    let put = put.context("the server has no pgvector")?;
+    let rate = put as f64 / began.elapsed().as_secs_f64();
+    println!("| {put} vectors put into the HNSW index | {rate:.0} vectors/s | |");
+    store.close().await;
+    Ok(())
+}
+
 /// Asks it, by words and by both.
 ///
 /// # Errors
 /// When the database does not answer, or not with both.
 pub async fn ask(from: &Dictionaries, database: &str) -> anyhow::Result<()> {
+    // What is to be held is said of SQLite.
+    let to_hold = |target| {
+        if database.starts_with("sqlite:") {
+            target
+        } else {
+            ""
+        }
+    };
     let store = Store::open(database).await?;
     let before = resident()?;
     let words = Meaning::default();
@@ -83,7 +106,11 @@ pub async fn ask(from: &Dictionaries, database: &str) -> anyhow::Result<()> {
     let loaded = began.elapsed();
     let fused = times(from, &store, &meaning).await?;
     let grown = resident()?.saturating_sub(before) / 1024;
-    println!("| by words | {} | p50 <= 5 ms |", shown(by_words));
+    println!(
+        "| by words | {} | {} |",
+        shown(by_words),
+        to_hold("p50 <= 5 ms")
+    );
     println!("| by both | {} | |", shown(fused.clone()));
     println!(
         "| of which the answer of an embedder that does nothing | {} | |",
@@ -91,14 +118,18 @@ pub async fn ask(from: &Dictionaries, database: &str) -> anyhow::Result<()> {
     );
     let own = median(fused).saturating_sub(median(alone));
     println!(
-        "| by both without it | p50 {:.1} ms | p50 <= 15 ms |",
-        milliseconds(own)
+        "| by both without it | p50 {:.1} ms | {} |",
+        milliseconds(own),
+        to_hold("p50 <= 15 ms")
     );
     println!(
-        "| the first one, which reads all vectors | {:.0} ms | |",
+        "| the first one by both | {:.0} ms | |",
         milliseconds(loaded)
     );
-    println!("| memory grows by | {grown} MB | <= 150 MB |");
+    println!(
+        "| memory grows by | {grown} MB | {} |",
+        to_hold("<= 150 MB")
+    );
     Ok(())
 }
 

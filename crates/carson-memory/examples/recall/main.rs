@@ -1,8 +1,8 @@
 //! How well and how fast lessons are found: `cargo xtask bench memory` gives it what it needs.
 //!
 //! `quality` finds definitions of one dictionary by those of another ([`dictionaries`], [`quality`]); `fill` makes a memory of
-//! 100,000 lessons, and `ask` asks it, in a process of its own, whose memory is then the daemon's ([`large`]). Each prints
-//! rows of a table.
+//! 100,000 lessons, `index` puts its vectors into the server's own index, and `ask` asks it, in a process of its own, whose
+//! memory is then the daemon's ([`large`]). Each prints rows of a table.
 
 #![expect(clippy::print_stdout, reason = "it prints its figures")]
 
@@ -29,9 +29,11 @@ async fn main() -> anyhow::Result<()> {
         ["fill", webster, wordnet, database, count] => {
             large::fill(&read(webster, wordnet)?, database, count.parse()?).await
         }
+        ["index", _, _, database] => large::index(database).await,
         ["ask", webster, wordnet, database] => large::ask(&read(webster, wordnet)?, database).await,
         _ => bail!(
-            "quality WEBSTER WORDNET EMBEDDER DIR | fill WEBSTER WORDNET DATABASE COUNT | ask WEBSTER WORDNET DATABASE"
+            "quality WEBSTER WORDNET EMBEDDER DIR | fill WEBSTER WORDNET DATABASE COUNT | index WEBSTER WORDNET DATABASE \
+             | ask WEBSTER WORDNET DATABASE"
         ),
     }
 }

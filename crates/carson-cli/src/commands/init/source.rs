@@ -2,14 +2,58 @@
 
 use std::path::{Path, PathBuf};
 
-use carson_forge::OPENERS;
 use carson_git::{GitError, Heads, Remote, origin_of};
 
+use super::proposed::Hosted;
 use crate::args::Init;
 use crate::commands::proposal_files::files_of;
 use crate::commands::repository_files::{RepositoryFiles, is_checkout};
 use crate::error::CommandError;
 use crate::print;
+
+/// The repository that is meant, before anybody looked at it.
+#[derive(Debug)]
+pub struct Wanted {
+    /// As it was named.
+    named: String,
+    /// The directory that it is, if it is here.
+    checkout: Option<PathBuf>,
+    /// Where that was cloned from.
+    origin: Option<String>,
+}
+
+impl Wanted {
+    /// What the command line names, else what it was called in.
+    ///
+    /// # Errors
+    /// When there is none, or no repository is what was named.
+    pub async fn by(args: &Init, may_ask: bool) -> Result<Self, CommandError> {
+        let named = match (&args.repo, around(&std::env::current_dir()?)) {
+            (Some(repo), _) => repo.clone(),
+            (None, Some(dir)) => dir.to_string_lossy().into_owned(),
+            (None, None) if may_ask => ask()?,
+            (None, None) => return Err(none()),
+        };
+        let checkout = directory(&named)?;
+        let origin = match &checkout {
+            Some(dir) if is_checkout(dir) => origin_of(dir).await,
+            _ => None,
+        };
+        Ok(Self {
+            named,
+            checkout,
+            origin,
+        })
+    }
+
+    /// Its address, where it has one.
+    pub fn address(&self) -> Option<&str> {
+        match &self.checkout {
+            Some(_) => self.origin.as_deref(),
+            None => Some(&self.named),
+        }
+    }
+}
 
 /// A repository that was looked at: it can be read, and has its base.
 #[derive(Debug)]
@@ -27,20 +71,19 @@ pub struct Source {
 }
 
 impl Source {
-    /// Looks at the repository that is meant.
-    pub async fn found(args: &Init, may_ask: bool) -> Result<Self, CommandError> {
-        let wanted = match (&args.repo, around(&std::env::current_dir()?)) {
-            (Some(repo), _) => repo.clone(),
-            (None, Some(dir)) => dir.to_string_lossy().into_owned(),
-            (None, None) if may_ask => ask()?,
-            (None, None) => return Err(none()),
-        };
-        let checkout = directory(&wanted)?;
-        let url = match &checkout {
-            None => wanted,
-            Some(dir) if is_checkout(dir) && is_elsewhere(&args.forge) => {
-                elsewhere(dir, args).await?
-            }
+    /// Looks at the repository: a branch of a pull request needs its place on its forge, not in somebody's
+    /// checkout.
+    pub async fn found(
+        args: &Init,
+        wanted: &Wanted,
+        hosted: &Hosted,
+    ) -> Result<Self, CommandError> {
+        let url = match &wanted.checkout {
+            None => wanted.named.clone(),
+            Some(dir) if is_checkout(dir) && hosted.slug.is_some() => match &wanted.origin {
+                Some(origin) => origin.clone(),
+                None => return Err(no_origin(dir, hosted.forge)),
+            },
             Some(dir) => dir.to_string_lossy().into_owned(),
         };
         let remote = Remote::new(&*url);
@@ -50,14 +93,14 @@ impl Source {
             .await
             .map_err(|error| refused(&error, &shown))?;
         let base = base(args, heads)?;
-        let own = checkout.as_ref().filter(|dir| **dir == Path::new(&url));
-        let origin = match own {
-            Some(dir) => origin_of(dir).await,
-            None => None,
-        };
-        let place = checkout.map(|dir| dir.to_string_lossy().into_owned());
+        let is_own = wanted
+            .checkout
+            .as_deref()
+            .is_some_and(|dir| dir == Path::new(&url));
+        let origin = wanted.origin.as_ref().filter(|_| is_own);
+        let place = wanted.checkout.as_ref().map(|dir| dir.to_string_lossy());
         Ok(Self {
-            origin: origin.map(|origin| Remote::new(origin).shown()),
+            origin: origin.map(|origin| Remote::new(origin.as_str()).shown()),
             files: files_of(place.as_deref().unwrap_or(&url), &base).await,
             name: repo_name(&url),
             url,
@@ -66,21 +109,12 @@ impl Source {
     }
 }
 
-/// Whether issues live where the repository does.
-fn is_elsewhere(forge: &str) -> bool {
-    let opener = OPENERS.iter().find(|opener| opener.name == forge);
-    opener.is_some_and(|opener| opener.slug.is_some())
-}
-
-/// A pull request needs its branch on its forge, not in somebody's checkout.
-async fn elsewhere(dir: &Path, args: &Init) -> Result<String, CommandError> {
-    origin_of(dir).await.ok_or_else(|| {
-        let (dir, forge) = (dir.display(), &args.forge);
-        CommandError::usage(format!(
-            "{dir} has no remote \"origin\", so Carson cannot tell where it is on {forge}"
-        ))
-        .hint("carson init --repo git@host:owner/name.git, or --forge local")
-    })
+fn no_origin(dir: &Path, forge: &str) -> CommandError {
+    let dir = dir.display();
+    CommandError::usage(format!(
+        "{dir} has no remote \"origin\", so Carson cannot tell where it is on {forge}"
+    ))
+    .hint("carson init --repo git@host:owner/name.git, or --forge local")
 }
 
 fn none() -> CommandError {

@@ -1,7 +1,9 @@
 //! What `carson init` writes into the settings, with what somebody may want to change.
 
+use carson_core::EngineKind;
 use carson_forge::OPENERS;
 
+use super::proposed::Hosted;
 use super::source::Source;
 use crate::args::Init;
 use crate::commands::proposed_setup::Proposal;
@@ -10,25 +12,44 @@ use crate::commands::role_text::quoted;
 /// Money of all roles in a day.
 pub const DAY_USD: f64 = 40.0;
 
+/// What the settings are written from.
+pub struct Written<'a> {
+    pub args: &'a Init,
+    pub engine: EngineKind,
+    pub hosted: &'a Hosted,
+    pub source: &'a Source,
+    pub proposal: &'a Proposal,
+    /// The IANA name of the fleet's time zone.
+    pub zone: &'a str,
+}
+
 /// `carson.toml`
-pub fn settings(args: &Init, source: &Source, proposal: &Proposal) -> String {
+pub fn settings(of: &Written<'_>) -> String {
+    let Written {
+        args,
+        engine,
+        hosted,
+        source,
+        proposal,
+        zone,
+    } = *of;
     let Source {
         name, url, base, ..
     } = source;
     let mut text = format!(
         "# Every key is described in docs/CONFIG.md; `carson config check` finds mistakes.\n\
-         [fleet]\nname = \"home\"\nzone = \"UTC\"          # IANA; roles may override\n\
+         [fleet]\nname = \"home\"\nzone = {}          # IANA; roles may override\n\
          max_firings = 2        # at once on this host\n\
          # Money of all roles in one day; then every slot waits for the next. A CLI that tells no costs\n\
          # is priced from its tokens; one that tells neither is bounded by turns and time alone.\n\
          max_cost_usd_per_day = {DAY_USD:.1}\n\n\
          [repos.{name}]\nurl = {}\nbase = {}\n",
+        quoted(zone),
         quoted(url),
         quoted(base),
     );
     text.push_str(&setup_text(proposal, url));
-    text.push_str(&forge_text(args));
-    let engine = args.engine;
+    text.push_str(&forge_text(args, hosted));
     text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
     if let Some(binary) = &args.binary {
         text.push_str(&format!("binary = {}\n", quoted(binary)));
@@ -49,6 +70,14 @@ pub fn settings(args: &Init, source: &Source, proposal: &Proposal) -> String {
         text.push_str(&format!(
             "env = {{ {variable} = {} }}{comment}\n",
             quoted(dir)
+        ));
+    }
+    if let (Some(channel), Some(file)) = (&args.slack_channel, &args.slack_token_file) {
+        let file = std::path::absolute(file).unwrap_or_else(|_| file.clone());
+        text.push_str(&format!(
+            "\n[slack]\nchannel = {}\ntoken_file = {}\n",
+            quoted(channel),
+            quoted(&file.to_string_lossy())
         ));
     }
     text
@@ -76,10 +105,13 @@ fn setup_text(proposal: &Proposal, url: &str) -> String {
     text
 }
 
-fn forge_text(args: &Init) -> String {
-    let forge = &args.forge;
+fn forge_text(args: &Init, hosted: &Hosted) -> String {
+    let forge = hosted.forge;
     let opener = OPENERS.iter().find(|opener| opener.name == forge);
-    match (&args.slug, opener.filter(|opener| opener.section.is_some())) {
+    match (
+        &hosted.slug,
+        opener.filter(|opener| opener.section.is_some()),
+    ) {
         (Some(slug), Some(opener)) => {
             let slug = quoted(slug);
             let token = match &args.token_file {
