@@ -296,7 +296,7 @@ const LINES: &[(&[&str], i32, &[&str])] = &[
     (&["--home", "new", "init", "--repo", "operator"], 2, &["is not a git repository", "hint:"]),
     (&["--home", "new", "init", "--repo", "remote.git", "--forge", "github"], 2, &["--slug"]),
     (&["--home", "new", "init", "--repo", "remote.git", "--forge", "github", "--slug", "x"], 2,
-     &["slug \"x\" is not owner/name", "is not owner/name"]),
+     &["slug \"x\" is not owner/name", "--slug OWNER/NAME"]),
     (&["--home", "new", "init", "--repo", "remote.git", "--base", "-x"], 2, &["unexpected argument '-x'"]),
     (&["--home", "new", "init", "--repo", "remote.git", "--base=a..b"], 2,
      &["there is no branch \"a..b\"", "the repository has: main"]),
