@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 11] = [
+const PACKAGES: [Package; 12] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -62,6 +62,11 @@ const PACKAGES: [Package; 11] = [
     Package {
         name: "faketime",
         present: || on_path("faketime"),
+    },
+    // Shows the page in tests.
+    Package {
+        name: "chromium",
+        present: || on_path("chromium"),
     },
     // The release's own server: version 15 on Debian 12.
     Package {

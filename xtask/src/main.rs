@@ -3,7 +3,7 @@
 //! # Theory of operation
 //! `cargo xtask test` is the one command that runs every test. It makes sure that what the tests
 //! need is there, in this order: Debian packages ([`debian`]), the pinned agent CLIs ([`agents`]), what
-//! stands in for GitHub ([`github`]), a client of MCP ([`mcp_sdk`]), a PostgreSQL with pgvector ([`pgvector`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
+//! stands in for GitHub ([`github`]), a client of MCP ([`mcp_sdk`]), what drives a browser ([`browser`]), a PostgreSQL with pgvector ([`pgvector`]), the test runner ([`runner`]). Each step looks first and installs only what is missing, so a
 //! second run goes straight to the tests. Nothing that is missing is ever skipped over: the
 //! command stops and says what to do.
 //!
@@ -17,6 +17,7 @@
 //! | `CARSON_TEST_CODEX`, `CARSON_TEST_GEMINI`, `CARSON_TEST_OPENCODE` | those of the pinned Codex, Gemini CLI and opencode |
 //! | `CARSON_TEST_EMULATE`, `CARSON_TEST_PRISM`, `CARSON_TEST_GITHUB_API` | paths of a GitHub emulator, of Prism, and of GitHub's description of its API |
 //! | `CARSON_TEST_MCP_SDK` | path of the official TypeScript SDK of the Model Context Protocol |
+//! | `CARSON_TEST_BROWSER` | directory with `puppeteer-core` and `axe-core` |
 //! | `PROPTEST_RNG_SEED` | where the property tests begin; each commit has its own ([`seed`]) |
 //! | `CARSON_TEST_ORDINARY_FOLLOWS` | the tests of the walls need not play an ordinary user |
 //!
@@ -44,6 +45,7 @@
 
 mod agents;
 mod bench;
+mod browser;
 mod conformance;
 mod debian;
 mod endurance;

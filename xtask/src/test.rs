@@ -10,7 +10,7 @@ use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{debian, github, mcp_sdk, ordinary, packagers, pgvector, seed, slowest};
+use crate::{browser, debian, github, mcp_sdk, ordinary, packagers, pgvector, seed, slowest};
 
 /// What is built before any test runs.
 const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
@@ -37,6 +37,7 @@ pub fn run(
     let github = github::ensure(interrupt, &cache)?;
     let packagers = packagers::ensure(interrupt, &cache)?;
     let mcp_sdk = mcp_sdk::ensure(interrupt, &cache)?;
+    let browser = browser::ensure(interrupt, &cache)?;
     let pgvector = pgvector::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
@@ -54,6 +55,7 @@ pub fn run(
             .envs(github.variables())
             .env("CARSON_TEST_PACKAGERS", &packagers)
             .env(mcp_sdk::VARIABLE, &mcp_sdk)
+            .env(browser::VARIABLE, &browser)
             .envs(
                 with_vectors
                     .iter()

@@ -192,6 +192,20 @@ pub enum Command {
         #[command(subcommand)]
         action: BlockAction,
     },
+    /// Say what waits for which role, and on what.
+    Queue {
+        /// Only for this role.
+        role: Option<String>,
+    },
+    /// Say where the page is, and print a link that signs a browser in once.
+    ///
+    /// The daemon serves the page where `[page] listen` says so. docs/PAGE.md says what it shows, and how a phone
+    /// reaches it.
+    Page {
+        /// Serve it from here, as long as this runs: for a home that no daemon runs.
+        #[arg(long)]
+        serve: bool,
+    },
     /// Pause the fleet, a role, a repository or an account.
     Pause(Pause),
     /// End a pause.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use carson_core::stops::{Change, Part};
-use carson_core::untrusted::is_hidden;
+use carson_core::untrusted::visible;
 use carson_redact::Redactor;
 use comfy_table::Table;
 use comfy_table::presets::NOTHING;
@@ -96,18 +96,9 @@ fn coloured(text: &str, colour: &str) {
     }
 }
 
-/// Control characters, the marks that reorder text (CVE-2021-42574), and all else that nobody would see become visible.
+/// Control characters, the marks that reorder text, and all else that nobody would see become visible.
 pub fn harmless(text: &str) -> String {
-    // It joins the parts of one picture.
-    let hidden = |c: char| !matches!(c, '\n' | '\t' | '\u{200d}') && is_hidden(c);
-    let seen = |c| {
-        if hidden(c) {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
-    };
-    text.chars().map(seen).collect()
+    visible(text)
 }
 
 /// A value as JSON.

@@ -20,7 +20,7 @@ use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::routes::Route;
-use crate::sections::{Heartbeat, Housekeeping, Mcp, Memory};
+use crate::sections::{Heartbeat, Housekeeping, Mcp, Memory, Page};
 use crate::servers::McpServer;
 use crate::skills::Skill;
 use crate::work::{RoleKind, WorkSource};
@@ -64,6 +64,8 @@ pub struct Fleet {
     pub heartbeat: Heartbeat,
     /// What the daemon serves over the Model Context Protocol; nothing without it.
     pub mcp: Option<Mcp>,
+    /// The page that the daemon serves; none without it.
+    pub page: Option<Page>,
     /// What it remembers, and may believe by itself.
     pub memory: Memory,
 }

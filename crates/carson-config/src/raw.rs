@@ -13,14 +13,14 @@ use serde_json::Value;
 use crate::choices::{Cache, Toolchain, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
-use crate::sections::{HeartbeatSection, Housekeeping, McpSection, MemorySection};
+use crate::sections::{HeartbeatSection, Housekeeping, McpSection, MemorySection, PageSection};
 
 // A section that is not here is a sink's or a forge's (`listed.rs`); what is nobody's was found
 // with its line before.
 /// `carson.toml`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
-#[schemars(deny_unknown_fields, extend("x-planned" = ["page"]))]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Settings {
     pub fleet: FleetSection,
     /// Repositories by name.
@@ -31,6 +31,7 @@ pub(crate) struct Settings {
     pub housekeeping: Housekeeping,
     pub heartbeat: HeartbeatSection,
     pub mcp: McpSection,
+    pub page: PageSection,
     pub memory: MemorySection,
     #[serde(skip)]
     pub listed: Sections,

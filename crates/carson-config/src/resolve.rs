@@ -28,7 +28,7 @@ use crate::role_kind::{
     command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
 };
 use crate::role_routes::{Accounts, accounts_of, routes, shares};
-use crate::sections::{accounts, forges, heartbeat, mcp, memory, repos};
+use crate::sections::{accounts, forges, heartbeat, mcp, memory, page, repos};
 use crate::servers::servers;
 use crate::skills::skills;
 use crate::work::RoleKind;
@@ -120,6 +120,7 @@ pub(crate) fn fleet(
         housekeeping: raw.housekeeping,
         heartbeat: heartbeat(raw.heartbeat, &around.paths, &mut check),
         mcp: mcp(raw.mcp, &around.paths, &mut check),
+        page: page(raw.page, &around.paths, &mut check),
         memory,
         layout: layout.clone(),
     };

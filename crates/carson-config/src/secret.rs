@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use thiserror::Error;
 
 /// A secret that cannot be had.
@@ -31,6 +31,29 @@ pub enum SecretError {
         /// The file.
         path: PathBuf,
     },
+    /// It could be guessed.
+    #[error("{path:?}: its token is shorter than {LEAST_TOKEN} characters")]
+    Short {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// A shorter token could be guessed.
+const LEAST_TOKEN: usize = 32;
+
+/// Reads a file with a token that others have to show us.
+///
+/// # Errors
+/// As [`read_secret`], and when the token could be guessed.
+pub(crate) fn read_token(path: &Path) -> Result<SecretString, SecretError> {
+    let token = read_secret(path)?;
+    match token.expose_secret().len() >= LEAST_TOKEN {
+        true => Ok(token),
+        false => Err(SecretError::Short {
+            path: path.to_owned(),
+        }),
+    }
 }
 
 /// Reads a secret file: mode 0600 or narrower, its text without the surrounding blanks.

@@ -166,6 +166,22 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{2800}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
 }
 
+/// The text with what nobody would see made visible: control characters, the marks that reorder text (CVE-2021-42574),
+/// and all else of the kind. Line breaks and tabs stay.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    // It joins the parts of one picture.
+    let hidden = |c: char| !matches!(c, '\n' | '\t' | '\u{200d}') && is_hidden(c);
+    let seen = |c| {
+        if hidden(c) {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    text.chars().map(seen).collect()
+}
+
 /// Puts a joiner into all that would call a person, name an issue, be an address or a comment in
 /// HTML, or command a bot; into numbers of issues where they mean one. Bots read code as well as
 /// words.

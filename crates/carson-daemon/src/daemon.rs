@@ -26,6 +26,7 @@ use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
 use crate::mcp;
 use crate::operator_alert;
+use crate::page;
 use crate::reload::{SETTLE, Watch, reload};
 use crate::wall_clock_timer::Alarm;
 use crate::watchdog::{self, Heart};
@@ -128,6 +129,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     })
     .map_err(no_timer)?;
     daemon.tools.follow(&daemon.shared);
+    daemon.page.follow(&daemon.shared);
     daemon.embedder.follow(&daemon.shared);
     let status = format!("roles: {}", daemon.home.fleet.roles.len());
     watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
@@ -160,6 +162,7 @@ struct Daemon {
     changed: Arc<Notify>,
     recover: Arc<Notify>,
     tools: mcp::Face,
+    page: page::Face,
     embedder: embedder::Kept,
 }
 
@@ -203,6 +206,7 @@ impl Daemon {
             changed: Arc::default(),
             recover: Arc::default(),
             tools: mcp::Face::default(),
+            page: page::Face::default(),
             embedder: embedder::Kept::default(),
         })
     }
@@ -302,6 +306,7 @@ impl Daemon {
         }
         *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.home.clone();
         self.tools.follow(&self.shared);
+        self.page.follow(&self.shared);
         self.embedder.follow(&self.shared);
     }
 

@@ -1,7 +1,5 @@
 //! The tools that the daemon serves to clients of this machine (`[mcp]`).
 
-use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 
 use carson_config::McpGrant;
@@ -10,35 +8,19 @@ use carson_loop::caller::Caller;
 use carson_mcp::{Opening, Roots, Standing, http};
 use carson_redact::Redactor;
 use secrecy::SecretString;
-use tokio::task::JoinHandle;
 
 use crate::jobs::Shared;
+use crate::served::Served;
 
-/// What is served now. Dropping it ends that.
+/// The tools, where the settings want them served.
 #[derive(Default)]
-pub(crate) struct Face(Option<Served>);
-
-struct Served {
-    at: SocketAddr,
-    task: JoinHandle<Infallible>,
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
+pub(crate) struct Face(Served);
 
 impl Face {
     /// Serves where the settings of now say. What may be done there, and by whom, is asked of them at
     /// every call.
     pub(crate) fn follow(&mut self, shared: &Shared) {
         let wanted = newest(shared).fleet.mcp.as_ref().map(|mcp| mcp.listen);
-        if self.0.as_ref().map(|served| served.at) == wanted {
-            return;
-        }
-        // The old one lets its address go first.
-        self.0 = None;
         let (standing, of_token) = (Arc::new(OfDaemon(shared.clone())), shared.clone());
         let token = Arc::new(move || -> Result<SecretString, String> {
             let home = newest(&of_token);
@@ -49,9 +31,8 @@ impl Face {
             home.redactor.learn([token.clone()]);
             Ok(token)
         });
-        self.0 = wanted.map(|at| Served {
-            at,
-            task: tokio::spawn(http::keep(at, standing, token)),
+        self.0.follow(wanted, |at| {
+            tokio::spawn(async move { match http::keep(at, standing, token).await {} })
         });
     }
 }

@@ -62,6 +62,11 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
     }
     let token = fleet.mcp.as_ref().map(|mcp| read_secret(&mcp.token_file));
     held.extend(token.and_then(Result::ok));
+    let token = fleet
+        .page
+        .as_ref()
+        .map(|page| read_secret(&page.token_file));
+    held.extend(token.and_then(Result::ok));
     let mut values: Vec<String> = passwords(&fleet.database);
     for repo in fleet.repos.values() {
         values.extend(passwords(&repo.url));

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use carson_config::McpGrant;
+use carson_door::Pace;
 use carson_home::Home;
 use carson_loop::caller::Caller;
 use carson_loop::error::LoopError;
 use carson_loop::place::Place;
 use carson_redact::Redactor;
 
-use crate::pace::Pace;
 use crate::refused::Refused;
 use crate::roots::Roots;
 

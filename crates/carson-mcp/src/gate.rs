@@ -4,12 +4,10 @@
 //! its own that it lets lead here (DNS rebinding). It cannot choose `Host` and `Origin`, so these are looked at
 //! first; then the token, in a time that says nothing of it.
 
-use std::net::SocketAddr;
-
-use hyper::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
+use carson_door::{Names, is_same, only};
+use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, StatusCode};
-use secrecy::{ExposeSecret, SecretString};
-use subtle::ConstantTimeEq;
+use secrecy::SecretString;
 
 /// Where the tools are.
 pub(crate) const PATH: &str = "/mcp";
@@ -35,50 +33,25 @@ const NOT_HERE: Shut = shut(StatusCode::NOT_FOUND, "the tools are at /mcp");
 
 /// Whether a request may come in, that reached us at this address.
 pub(crate) fn check(
-    at: SocketAddr,
+    names: &Names,
     path: &str,
     headers: &HeaderMap,
     token: &SecretString,
 ) -> Result<(), Shut> {
-    let host = only(headers, &HOST).flatten().ok_or(HOST_WRONG)?;
-    if !names(at).any(|name| host.eq_ignore_ascii_case(&name)) {
+    if !names.are_meant(headers) {
         return Err(HOST_WRONG);
     }
-    match only(headers, &ORIGIN) {
-        Some(None) => {}
-        Some(Some(origin)) if is_own(at, origin) => {}
-        _ => return Err(ORIGIN_WRONG),
+    if !names.sent_it(headers) {
+        return Err(ORIGIN_WRONG);
     }
     let shown = only(headers, &AUTHORIZATION).flatten().and_then(bearer);
     let shown = shown.ok_or(NO_TOKEN)?;
-    let is_it = shown.as_bytes().ct_eq(token.expose_secret().as_bytes());
-    if !bool::from(is_it) {
+    if !is_same(shown.as_bytes(), token) {
         return Err(NO_TOKEN);
     }
     match path {
         PATH => Ok(()),
         _ => Err(NOT_HERE),
-    }
-}
-
-/// What this address is called by who reaches it on purpose.
-fn names(at: SocketAddr) -> impl Iterator<Item = String> {
-    let port = at.port();
-    [at.to_string(), format!("localhost:{port}")].into_iter()
-}
-
-fn is_own(at: SocketAddr, origin: &str) -> bool {
-    let rest = origin.strip_prefix("http://");
-    rest.is_some_and(|host| names(at).any(|name| host.eq_ignore_ascii_case(&name)))
-}
-
-/// The value of a header that may stand there once: `None` where it is there twice, or is no text.
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Option<&'h str>> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Some(None),
-        (Some(value), None) => value.to_str().ok().map(Some),
-        (Some(_), Some(_)) => None,
     }
 }
 
@@ -101,7 +74,7 @@ mod tests {
         for (name, value) in headers {
             map.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
-        check(at, path, &map, &SecretString::from(TOKEN))
+        check(&Names::of(at), path, &map, &SecretString::from(TOKEN))
     }
 
     const HERE: (&str, &str) = ("host", "127.0.0.1:7421");

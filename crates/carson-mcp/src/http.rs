@@ -7,20 +7,17 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use carson_door::Names;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::service::{Service, service_fn};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use secrecy::SecretString;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::desk::Standing;
 use crate::gate::{self, Shut};
@@ -30,20 +27,12 @@ use self::sessions::Sessions;
 
 /// The longest body of a request.
 const BODY: usize = 1 << 20;
-/// Connections at once.
-const CONNECTIONS: usize = 64;
 /// The header with the name of a session.
 const SESSION: &str = "mcp-session-id";
 /// Clients at once that keep a session (older ones than 2026-07-28 do).
 const SESSIONS: usize = 32;
 /// How long a session may be silent.
 const SILENT: Duration = Duration::from_secs(3_600);
-/// How long a client may take to say what it wants.
-const HEAD: Duration = Duration::from_secs(10);
-/// The most bytes of that.
-const HEAD_BYTES: usize = 16 << 10;
-/// How soon an address that cannot be had is tried again.
-const AGAIN: Duration = Duration::from_secs(10);
 
 /// What clients have to show, as it is at this moment.
 pub type Token = Arc<dyn Fn() -> Result<SecretString, String> + Send + Sync>;
@@ -54,61 +43,45 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 /// Listens at an address and serves there, as long as this is polled; while the address cannot be had, it is tried
 /// again.
 pub async fn keep(address: SocketAddr, standing: Arc<dyn Standing>, token: Token) -> Infallible {
-    serve(bound(address, AGAIN).await, standing, token).await
-}
-
-async fn bound(address: SocketAddr, again: Duration) -> TcpListener {
-    let mut said = false;
-    loop {
-        match TcpListener::bind(address).await {
-            Ok(listener) => return listener,
-            Err(error) => {
-                if !std::mem::replace(&mut said, true) {
-                    tracing::error!(%address, %error, "MCP is not served: the address cannot be had; it is tried again");
-                }
-                tokio::time::sleep(again).await;
-            }
-        }
-    }
+    carson_door::keep(address, MCP, move |at| {
+        served(Door::new(at, standing, token))
+    })
+    .await
 }
 
 /// Serves one listener as long as this is polled; its connections end with it.
-pub async fn serve(listener: TcpListener, standing: Arc<dyn Standing>, token: Token) -> Infallible {
-    let at = loop {
-        match listener.local_addr() {
-            Ok(at) => break at,
-            Err(error) => {
-                tracing::error!(%error, "the system does not say where MCP is served");
-                tokio::time::sleep(AGAIN).await;
-            }
-        }
-    };
-    tracing::info!(address = %at, "MCP is served over HTTP");
-    let door = Arc::new(Door::new(at, standing, token));
-    let slots = Arc::new(Semaphore::new(CONNECTIONS));
-    // Dropped with us, and everything that it holds.
-    let mut open = tokio::task::JoinSet::new();
-    loop {
-        while open.try_join_next().is_some() {}
-        match listener.accept().await {
-            Ok((stream, _)) => match Arc::clone(&slots).try_acquire_owned() {
-                Ok(slot) => drop(open.spawn(talk(stream, Arc::clone(&door), slot))),
-                Err(_) => {
-                    tracing::warn!("MCP: {CONNECTIONS} connections are open, and one more is not");
-                }
-            },
-            Err(error) => {
-                // Out of descriptors, or the client is gone: neither is helped by hurry.
-                tracing::warn!(%error, "MCP: a connection could not be taken");
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        }
-    }
+#[cfg(test)]
+async fn serve(
+    listener: tokio::net::TcpListener,
+    standing: Arc<dyn Standing>,
+    token: Token,
+) -> Infallible {
+    carson_door::serve(listener, MCP, move |at| {
+        served(Door::new(at, standing, token))
+    })
+    .await
+}
+
+/// What it is called in the log.
+const MCP: &str = "MCP";
+
+/// A door for each connection.
+fn served(
+    door: Door,
+) -> impl Service<Request<Incoming>, Response = Answer, Error = Infallible, Future: Send>
++ Clone
++ Send
++ 'static {
+    let door = Arc::new(door);
+    service_fn(move |request| {
+        let door = Arc::clone(&door);
+        async move { Ok::<_, Infallible>(door.answer(request).await) }
+    })
 }
 
 /// What stands between connections and tools.
 struct Door {
-    at: SocketAddr,
+    names: Names,
     token: Token,
     tools: Tools,
     sessions: Sessions,
@@ -123,7 +96,7 @@ impl Door {
         let config = StreamableHttpServerConfig::default().with_max_request_body_bytes(BODY);
         let tools = Tools::new(move || Ok(server.clone()), Arc::clone(&sessions), config);
         Self {
-            at,
+            names: Names::of(at),
             token,
             tools,
             sessions: Sessions::of(sessions),
@@ -142,7 +115,7 @@ impl Door {
                 );
             }
         };
-        if let Err(Shut { status, why }) = gate::check(self.at, path, headers, &token) {
+        if let Err(Shut { status, why }) = gate::check(&self.names, path, headers, &token) {
             return said(status, why);
         }
         match session(headers) {
@@ -165,23 +138,6 @@ impl Drop for Door {
     /// Streams that are open end, and with them what a client waits for.
     fn drop(&mut self) {
         self.tools.config.cancellation_token.cancel();
-    }
-}
-
-/// One connection, from its first request to its end.
-async fn talk(stream: TcpStream, door: Arc<Door>, _slot: OwnedSemaphorePermit) {
-    let _ = stream.set_nodelay(true);
-    let service = service_fn(|request| {
-        let door = Arc::clone(&door);
-        async move { Ok::<_, Infallible>(door.answer(request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), service);
-    if let Err(error) = connection.await {
-        tracing::debug!(%error, "a connection to MCP broke");
     }
 }
 

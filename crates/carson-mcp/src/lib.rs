@@ -31,7 +31,6 @@ mod gate;
 pub mod http;
 mod lines;
 mod list;
-mod pace;
 mod refused;
 mod roots;
 mod server;

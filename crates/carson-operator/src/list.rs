@@ -3,8 +3,8 @@
 use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles,
-    show, status, stop, usage, why, workspaces,
+    labels, logs, memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue, retry,
+    roles, show, status, stop, tally, timeline, transcript, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -16,7 +16,11 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<firings::List>(),
     Verb::of::<firings::Show>(),
     Verb::of::<show::Show>(),
+    Verb::of::<transcript::Transcript>(),
     Verb::of::<logs::Logs>(),
+    Verb::of::<timeline::Timeline>(),
+    Verb::of::<tally::Tally>(),
+    Verb::of::<queue::Queue>(),
     Verb::of::<brief::Brief>(),
     Verb::of::<cost::Cost>(),
     Verb::of::<usage::Usage>(),

@@ -12,3 +12,4 @@ pub mod revert;
 mod shown;
 
 pub use shown::ShownLesson;
+pub(crate) use shown::instant;

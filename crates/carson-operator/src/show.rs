@@ -10,12 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
-use crate::papers::{PROMPT, read};
+use crate::papers::{PROMPT, TRANSCRIPT, read};
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
-
-/// What the name of a transcript ends with, after that of its session.
-const TRANSCRIPT: &str = ".jsonl";
 
 /// What was a firing told, what did it say, and what did it change?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]

@@ -22,6 +22,19 @@ pub use of_pull::OfPull;
 pub use of_role::OfRole;
 pub use stops::Stop;
 
+/// What a role does not take in a repository, each with what would change it; nothing where its forge does not
+/// answer.
+pub(crate) async fn held_work(
+    home: &Home,
+    role: &carson_config::Role,
+    repo: &carson_config::Repo,
+) -> Vec<(String, carson_core::stops::Change)> {
+    let held = stops::held_in(home, role, repo).await;
+    held.into_iter()
+        .map(|stop| (stop.why, stop.change))
+        .collect()
+}
+
 /// Why did a role fire or not, what would change it, and what comes next?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -279,7 +279,7 @@ pub(crate) fn parsed<T: std::str::FromStr>(
     })
 }
 
-fn maybe<T: std::str::FromStr>(
+pub(crate) fn maybe<T: std::str::FromStr>(
     column: &'static str,
     text: Option<&str>,
 ) -> Result<Option<T>, StoreError> {

@@ -8,10 +8,15 @@ use clap::CommandFactory;
 use super::Args;
 
 /// Verbs that are typed in another way.
-const TYPED: [(&str, &str); 1] = [("firings show", "firings id")];
+const TYPED: [(&str, &str); 4] = [
+    ("firings show", "firings id"),
+    ("timeline", "firings"),
+    ("tally", "cost"),
+    ("transcript", "show transcript"),
+];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 33] = [
+const ONLY_HERE: [(&str, &str); 34] = [
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (
@@ -34,6 +39,7 @@ const ONLY_HERE: [(&str, &str); 33] = [
         "mcp",
         "is a server's process, for clients of another protocol",
     ),
+    ("page", "says how a browser of this machine is signed in"),
     ("sandbox", "tries the walls of this machine"),
     ("stories run", "works on a tree of files, without a home"),
     ("stories status", "works on a tree of files, without a home"),

@@ -26,12 +26,14 @@ mod mcp;
 mod memory;
 mod new_role;
 mod outcomes;
+mod page;
 mod pause;
 mod proposal_files;
 mod proposed_check;
 mod proposed_setup;
 mod prune;
 mod pull_reviews;
+mod queue;
 mod rehearsal;
 mod repository_files;
 mod retry;
@@ -92,7 +94,7 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
 
 async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
     let level = match command {
-        Command::Daemon(_) | Command::Firing { .. } => "info",
+        Command::Daemon(_) | Command::Firing { .. } | Command::Page { serve: true } => "info",
         _ => "error",
     };
     log::start(level, app.json);
@@ -139,6 +141,9 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Breaker { action } => breaker::run(app, action).await,
         Command::Block { action } => block::run(app, action).await,
         Command::Labels { action } => labels::run(app, action).await,
+        Command::Queue { role } => queue::run(app, role).await,
+        Command::Page { serve: false } => page::run(app).await,
+        Command::Page { serve: true } => page::serve(app).await,
         Command::Pause(args) => pause::pause(app, args).await,
         Command::Resume(scope) => pause::resume(app, scope).await,
         Command::Prune {

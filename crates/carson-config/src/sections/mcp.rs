@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::choices::McpGrant;
 use crate::forms::{Maybe, OwnAddress};
 use crate::paths::Paths;
-use crate::secret::read_secret;
+use crate::secret::{SecretError, read_token};
 
 /// What the daemon serves over the Model Context Protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,17 +32,7 @@ impl Mcp {
     /// # Errors
     /// When the file cannot be read, others can read it too, or what is in it could be guessed.
     pub fn token(&self) -> Result<SecretString, String> {
-        let token = read_secret(&self.token_file).map_err(|error| error.to_string())?;
-        long_enough(token)
-    }
-}
-
-fn long_enough(token: SecretString) -> Result<SecretString, String> {
-    match token.expose_secret().len() >= LEAST_TOKEN {
-        true => Ok(token),
-        false => Err(format!(
-            "its token is shorter than {LEAST_TOKEN} characters"
-        )),
+        read_token(&self.token_file).map_err(|error| error.to_string())
     }
 }
 
@@ -68,9 +58,6 @@ pub(crate) struct McpSection {
     pub roots: Vec<String>,
 }
 
-/// A shorter one could be guessed.
-const LEAST_TOKEN: usize = 32;
-
 /// What makes a token.
 const MAKE_ONE: &str = "(umask 077; openssl rand -hex 32 > mcp.token)";
 
@@ -92,9 +79,12 @@ pub(crate) fn mcp(raw: McpSection, paths: &Paths<'_>, check: &mut Check<'_>) -> 
         return None;
     };
     let token_file = paths.expand(&file);
-    check.secret("mcp.token_file", &token_file);
-    if let Ok(Err(problem)) = read_secret(&token_file).map(long_enough) {
-        check.problem("mcp.token_file", problem, MAKE_ONE);
+    if let Err(error) = read_token(&token_file) {
+        let hint = match error {
+            SecretError::Short { .. } => MAKE_ONE,
+            _ => "",
+        };
+        check.problem("mcp.token_file", error.to_string(), hint);
     }
     Some(Mcp {
         listen,

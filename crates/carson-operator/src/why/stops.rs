@@ -19,7 +19,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tokio::time::timeout;
 
-pub(super) use queue::change as change_of_held;
+pub(super) use queue::{change as change_of_held, held_in};
 
 use crate::daemons::{Daemon, Life, daemons};
 use crate::refusal::Refusal;

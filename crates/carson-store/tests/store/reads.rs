@@ -11,11 +11,50 @@ use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post, stop
 
 on_both!(
     lists_are_filtered,
+    a_span_of_time_has_its_firings,
     the_quiet_ones_are_counted_only,
     a_short_id_finds_its_firing,
     odd_text_is_kept_readable,
     times_order_as_they_should,
 );
+
+async fn a_span_of_time_has_its_firings(place: Place) {
+    let store = place.open().await;
+    let here = "here".parse().unwrap();
+    let mut ids = Vec::new();
+    for (role, slot) in [("one", 0), ("two", 60), ("one", 120), ("one", 240)] {
+        let id = claimed(&store, role, slot).await;
+        store
+            .end_firing(id, &ending(Outcome::Failed, "", slot + 1))
+            .await
+            .unwrap();
+        ids.push(id);
+    }
+    store
+        .record_skips(&here, &[too_late("one", 180)], at(181))
+        .await
+        .unwrap();
+    let one = "one".parse().unwrap();
+    let between = async |from, until, limit| -> Vec<Option<Outcome>> {
+        let span = (at(from), at(until));
+        let rows = store.firings_between(&one, span, limit).await.unwrap();
+        let ends = store.ends_between(&one, span, limit).await.unwrap();
+        let alike = rows.iter().zip(&ends);
+        let same = |(row, end): (&carson_store::Firing, &(_, Option<Outcome>, Option<f64>))| {
+            (row.claimed_at, row.outcome, row.cost_usd) == *end
+        };
+        assert!(
+            rows.len() == ends.len() && alike.into_iter().all(same),
+            "{ends:?}"
+        );
+        rows.into_iter().map(|row| row.outcome).collect()
+    };
+    let (failed, skipped) = (Some(Outcome::Failed), Some(Outcome::Skipped));
+    assert_eq!(between(0, 240, 10).await, [skipped, failed, failed]);
+    assert_eq!(between(1, 240, 10).await, [skipped, failed]);
+    assert_eq!(between(0, 241, 2).await, [failed, skipped], "the newest");
+    assert!(between(1, 120, 10).await.is_empty(), "those of others");
+}
 
 async fn lists_are_filtered(place: Place) {
     let store = place.open().await;

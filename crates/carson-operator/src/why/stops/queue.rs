@@ -70,6 +70,17 @@ pub(super) async fn look(
     all
 }
 
+/// What holds work of a role in one repository; nothing where its forge does not answer.
+pub(in crate::why) async fn held_in(home: &Home, role: &Role, repo: &Repo) -> Vec<Stop> {
+    let now = home.clock.now();
+    let found = timeout(PATIENCE, look_in(home, role, repo, now)).await;
+    found
+        .ok()
+        .flatten()
+        .map(|(held, _)| held)
+        .unwrap_or_default()
+}
+
 async fn look_in(
     home: &Home,
     role: &Role,

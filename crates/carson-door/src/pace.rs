@@ -6,14 +6,16 @@ use std::time::{Duration, Instant};
 
 /// Lets so many through in such a time.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub struct Pace {
     most: usize,
     within: Duration,
     passed: Mutex<VecDeque<Instant>>,
 }
 
 impl Pace {
-    pub(crate) fn new(most: usize, within: Duration) -> Self {
+    /// So many in such a time.
+    #[must_use]
+    pub fn new(most: usize, within: Duration) -> Self {
         Self {
             most,
             within,
@@ -22,7 +24,7 @@ impl Pace {
     }
 
     /// Lets one through now; none where enough have passed.
-    pub(crate) fn pass(&self, now: Instant) -> bool {
+    pub fn pass(&self, now: Instant) -> bool {
         let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(first) = passed.front()
             && now.duration_since(*first) >= self.within

@@ -1,0 +1,141 @@
+//! Listens, and serves within bounds.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::{Body, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::Service;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+
+/// Connections at once.
+pub const CONNECTIONS: usize = 64;
+/// How long a client may take to say what it wants.
+pub const HEAD: Duration = Duration::from_secs(10);
+/// The most bytes of that.
+const HEAD_BYTES: usize = 16 << 10;
+/// How soon an address that cannot be had is tried again.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// Listens at an address and serves there, as long as this is polled; while the address cannot be had, it is tried
+/// again. The service is made for the address that it is reached at; `what` is its name in the log.
+pub async fn keep<S, B>(
+    address: SocketAddr,
+    what: &'static str,
+    service: impl FnOnce(SocketAddr) -> S,
+) -> Infallible
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: std::error::Error + Send + Sync,
+{
+    serve(bound(address, what, AGAIN).await, what, service).await
+}
+
+/// A listener at an address, as soon as that can be had.
+pub async fn bound(address: SocketAddr, what: &str, again: Duration) -> TcpListener {
+    let mut said = false;
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return listener,
+            Err(error) => {
+                if !std::mem::replace(&mut said, true) {
+                    tracing::error!(%address, %error, "{what} is not served: the address cannot be had; it is tried again");
+                }
+                tokio::time::sleep(again).await;
+            }
+        }
+    }
+}
+
+/// Serves one listener as long as this is polled; its connections end with it.
+pub async fn serve<S, B>(
+    listener: TcpListener,
+    what: &'static str,
+    service: impl FnOnce(SocketAddr) -> S,
+) -> Infallible
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: std::error::Error + Send + Sync,
+{
+    let at = loop {
+        match listener.local_addr() {
+            Ok(at) => break at,
+            Err(error) => {
+                tracing::error!(%error, "the system does not say where {what} is served");
+                tokio::time::sleep(AGAIN).await;
+            }
+        }
+    };
+    tracing::info!(address = %at, "{what} is served over HTTP");
+    let service = service(at);
+    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+    // Dropped with us, and everything that it holds.
+    let mut open = JoinSet::new();
+    loop {
+        while open.try_join_next().is_some() {}
+        match listener.accept().await {
+            Ok((stream, _)) => match Arc::clone(&slots).try_acquire_owned() {
+                Ok(slot) => drop(open.spawn(talk(stream, what, service.clone(), slot))),
+                Err(_) => {
+                    tracing::warn!(
+                        "{what}: {CONNECTIONS} connections are open, and one more is not"
+                    );
+                }
+            },
+            Err(error) => {
+                // Out of descriptors, or the client is gone: neither is helped by hurry.
+                tracing::warn!(%error, "{what}: a connection could not be taken");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+}
+
+/// One connection, from its first request to its end.
+async fn talk<S, B>(stream: TcpStream, what: &'static str, service: S, _slot: OwnedSemaphorePermit)
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    B: Body + 'static,
+    B::Error: std::error::Error + Send + Sync,
+{
+    let _ = stream.set_nodelay(true);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "a connection to {what} broke");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_that_is_taken_is_waited_for() {
+        let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = taken.local_addr().unwrap();
+        let waiting = tokio::spawn(bound(at, "it", Duration::from_millis(5)));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(!waiting.is_finished());
+        drop(taken);
+        let listener = waiting.await.unwrap();
+        assert_eq!(listener.local_addr().unwrap(), at);
+    }
+}
