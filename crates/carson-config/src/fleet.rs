@@ -20,7 +20,7 @@ use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::routes::Route;
-use crate::sections::{Heartbeat, Housekeeping, Mcp, Memory};
+use crate::sections::{Heartbeat, Housekeeping, Mcp, Memory, Metrics};
 use crate::servers::McpServer;
 use crate::skills::Skill;
 use crate::work::{RoleKind, WorkSource};
@@ -66,6 +66,8 @@ pub struct Fleet {
     pub mcp: Option<Mcp>,
     /// What it remembers, and may believe by itself.
     pub memory: Memory,
+    /// Where the daemon tells its numbers and whether it lives; nowhere without it.
+    pub metrics: Option<Metrics>,
 }
 
 /// A repository.

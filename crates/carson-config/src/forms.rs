@@ -51,6 +51,7 @@ pub(crate) const FORMS: &[AnyForm] = &[
     any::<Zone>(),
     any::<Hours>(),
     any::<OwnAddress>(),
+    any::<Address>(),
 ];
 
 const fn any<F: Form>() -> AnyForm {
@@ -185,6 +186,23 @@ impl Form for OwnAddress {
             Ok(address) if address.ip().is_loopback() => Ok(address),
             _ => Err(Self::wrong(text)),
         }
+    }
+
+    fn write(value: &SocketAddr) -> String {
+        value.to_string()
+    }
+}
+
+/// Any address with a port.
+pub(crate) struct Address;
+
+impl Form for Address {
+    type Value = SocketAddr;
+    const NAME: &'static str = "address";
+    const WANTED: &'static str = "an address with a port, such as \"127.0.0.1:9420\"";
+
+    fn read(text: &str) -> Result<SocketAddr, String> {
+        text.parse().map_err(|_| Self::wrong(text))
     }
 
     fn write(value: &SocketAddr) -> String {

@@ -91,7 +91,9 @@ pub use route_text::Wanted;
 pub use routes::Route;
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
-pub use sections::{AutoPromote, EmbedderAt, Heartbeat, HeartbeatUrl, Housekeeping, Mcp, Memory};
+pub use sections::{
+    AutoPromote, EmbedderAt, Heartbeat, HeartbeatUrl, Housekeeping, Mcp, Memory, Metrics,
+};
 pub use servers::McpServer;
 pub use shipped::{ShippedRole, shipped_roles};
 pub use skills::Skill;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::choices::{Cache, Toolchain, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
-use crate::sections::{HeartbeatSection, Housekeeping, McpSection, MemorySection};
+use crate::sections::{HeartbeatSection, Housekeeping, McpSection, MemorySection, MetricsSection};
 
 // A section that is not here is a sink's or a forge's (`listed.rs`); what is nobody's was found
 // with its line before.
@@ -32,6 +32,7 @@ pub(crate) struct Settings {
     pub heartbeat: HeartbeatSection,
     pub mcp: McpSection,
     pub memory: MemorySection,
+    pub metrics: MetricsSection,
     #[serde(skip)]
     pub listed: Sections,
 }

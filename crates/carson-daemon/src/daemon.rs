@@ -3,6 +3,7 @@
 mod pass;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use chrono::TimeDelta;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 use tokio_cron_scheduler::{JobScheduler, JobSchedulerError};
 use tracing::{error, info, warn};
 
@@ -25,10 +26,11 @@ use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
 use crate::mcp;
+use crate::metrics;
 use crate::operator_alert;
 use crate::reload::{SETTLE, Watch, reload};
 use crate::wall_clock_timer::Alarm;
-use crate::watchdog::{self, Heart};
+use crate::watchdog::{self, Heart, Pulse};
 
 /// Slots are claimed, and their processes started, this long before they are due; a process waits for
 /// its instant by itself. A hundred processes take some 200 ms to start on two cores: whoever
@@ -118,7 +120,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     let mut daemon = Daemon::new(home, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
     let _watch = Watch::start(&daemon.home.fleet.layout, daemon.changed.clone());
-    let (heart, pulse) = watchdog::pair(&daemon.look);
+    let pulse = daemon.pulse.clone();
     jobs::start(&Wires {
         home: daemon.shared.clone(),
         recover_now: daemon.recover.clone(),
@@ -129,6 +131,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     .map_err(no_timer)?;
     daemon.tools.follow(&daemon.shared);
     daemon.embedder.follow(&daemon.shared);
+    daemon.numbers.follow();
     let status = format!("roles: {}", daemon.home.fleet.roles.len());
     watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
     watchdog::watch_over(pulse);
@@ -138,7 +141,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
         store = daemon.home.store.kind(),
         "daemon started"
     );
-    daemon.go_round(&heart, &mut hang_ups).await?;
+    daemon.go_round(&mut hang_ups).await?;
     watchdog::say(&[NotifyState::Stopping]);
     if daemon.start.drain {
         daemon.drain().await?;
@@ -159,7 +162,12 @@ struct Daemon {
     look: Arc<Notify>,
     changed: Arc<Notify>,
     recover: Arc<Notify>,
+    heart: Heart,
+    pulse: Pulse,
+    /// Nothing is fired any more: what runs is waited for.
+    drains: Arc<AtomicBool>,
     tools: mcp::Face,
+    numbers: metrics::Face,
     embedder: embedder::Kept,
 }
 
@@ -191,18 +199,32 @@ impl Daemon {
         let settings = settings.map_err(DaemonError::Settings)?;
         let mut ledger = Ledger::default();
         ledger.learn(&home.fleet, &home.store, &home.clock).await?;
+        let shared: Shared = Arc::new(RwLock::new(home.clone()));
+        let (look, health, drains) = (Arc::default(), Health::default(), Arc::default());
+        let (heart, pulse) = watchdog::pair(&look);
+        let numbers = metrics::Face::of(metrics::Facts {
+            shared: shared.clone(),
+            health: health.clone(),
+            pulse: pulse.clone(),
+            drains: Arc::clone(&drains),
+            text: Mutex::default(),
+        });
         Ok(Self {
-            shared: Arc::new(RwLock::new(home.clone())),
+            shared,
             home,
             start,
             settings,
             ledger,
             alarm,
-            health: Health::default(),
-            look: Arc::default(),
+            health,
+            look,
             changed: Arc::default(),
             recover: Arc::default(),
+            heart,
+            pulse,
+            drains,
             tools: mcp::Face::default(),
+            numbers,
             embedder: embedder::Kept::default(),
         })
     }
@@ -218,14 +240,14 @@ impl Daemon {
         .await?)
     }
 
-    async fn go_round(&mut self, heart: &Heart, hang_ups: &mut Signal) -> Result<(), DaemonError> {
+    async fn go_round(&mut self, hang_ups: &mut Signal) -> Result<(), DaemonError> {
         let mut signals = Signals::new()?;
         loop {
             if let Err(error) = self.pass().await {
                 jobs::refused(&self.health, &error);
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
-            heart.beat();
+            self.heart.beat();
             let now = self.home.clock.now();
             let next = Ledger::next(&self.home.fleet, now + LEAD).map(|next| next - LEAD);
             tokio::select! {
@@ -303,10 +325,12 @@ impl Daemon {
         *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.home.clone();
         self.tools.follow(&self.shared);
         self.embedder.follow(&self.shared);
+        self.numbers.follow();
     }
 
     /// Waits until no firing of this host runs; a second signal ends the waiting.
     async fn drain(&self) -> Result<(), DaemonError> {
+        self.drains.store(true, Ordering::Relaxed);
         let mut signals = Signals::new()?;
         loop {
             let live = self
@@ -317,6 +341,7 @@ impl Daemon {
             if live.is_empty() {
                 return Ok(());
             }
+            self.heart.beat();
             info!(firings = live.len(), "draining");
             tokio::select! {
                 _ = signals.terminate.recv() => return Ok(()),

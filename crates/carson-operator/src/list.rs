@@ -3,8 +3,8 @@
 use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles,
-    show, status, stop, usage, why, workspaces,
+    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry,
+    roles, show, status, stop, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -21,6 +21,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<cost::Cost>(),
     Verb::of::<usage::Usage>(),
     Verb::of::<outcomes::Outcomes>(),
+    Verb::of::<metrics::Metrics>(),
     Verb::of::<issues::Create>(),
     Verb::of::<issues::List>(),
     Verb::of::<issues::Show>(),
