@@ -1,7 +1,7 @@
 //! From the command line to a home that can be worked with.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,6 +87,17 @@ impl App {
         } else {
             format!("carson --home {}", self.layout.root.display())
         }
+    }
+
+    /// Whether the home is the one that this user has where nobody names any.
+    pub fn is_usual_home(&self) -> bool {
+        let usual = self.user_home.as_ref().map(|home| home.join(".carson"));
+        usual.is_some_and(|usual| usual == self.layout.root)
+    }
+
+    /// The operator's home.
+    pub fn user_home(&self) -> Option<&Path> {
+        self.user_home.as_deref()
     }
 
     /// The operator's environment.

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod engine;
 pub mod looping;
 pub mod memory;
+pub mod service;
 pub mod stories;
 
 use std::ffi::OsString;
@@ -22,6 +23,7 @@ use agent::Agent;
 use engine::Engine;
 use looping::Loop;
 use memory::Memory;
+use service::Service;
 use stories::Stories;
 
 /// The heading of what every command takes.
@@ -53,6 +55,11 @@ pub enum Command {
     Demo(Demo),
     /// Run the supervisor in the foreground.
     Daemon(Daemon),
+    /// Run the daemon as a service of this machine: systemd or launchd.
+    ///
+    /// docs/SERVICE.md says how for each platform, and how to upgrade, back up and remove.
+    #[command(subcommand)]
+    Service(Service),
     /// Fire a role now and wait for its end.
     Fire(Fire),
     /// Stop a running firing; its work is saved.
@@ -144,6 +151,14 @@ pub enum Command {
         /// By what they are put together.
         #[arg(long, value_parser = groups(), default_value = "role")]
         by: String,
+    },
+    /// Show the fleet as numbers, in the text format of Prometheus.
+    ///
+    /// The daemon serves the same at `/metrics` where `[metrics]` says so. docs/LOGGING.md lists what there is.
+    Metrics {
+        /// Count only firings since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
     },
     /// Look at what the fleet remembers, propose, promote and take back.
     Memory {

@@ -20,7 +20,7 @@ use crate::confine::Confinement;
 use crate::layout::Layout;
 use crate::role_file::{Author, CommandSection, CoverageSection, IdentityCheck, Promise, Tools};
 use crate::routes::Route;
-use crate::sections::{Heartbeat, Housekeeping, Mcp, Memory, Page};
+use crate::sections::{Heartbeat, Housekeeping, Mcp, Memory, Metrics, Page};
 use crate::servers::McpServer;
 use crate::skills::Skill;
 use crate::work::{RoleKind, WorkSource};
@@ -68,6 +68,8 @@ pub struct Fleet {
     pub page: Option<Page>,
     /// What it remembers, and may believe by itself.
     pub memory: Memory,
+    /// Where the daemon tells its numbers and whether it lives; nowhere without it.
+    pub metrics: Option<Metrics>,
 }
 
 /// A repository.

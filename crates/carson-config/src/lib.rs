@@ -92,7 +92,7 @@ pub use routes::Route;
 pub use schema::schema;
 pub use secret::{SecretError, read_secret};
 pub use sections::{
-    AutoPromote, EmbedderAt, Heartbeat, HeartbeatUrl, Housekeeping, Mcp, Memory, Page,
+    AutoPromote, EmbedderAt, Heartbeat, HeartbeatUrl, Housekeeping, Mcp, Memory, Metrics, Page,
 };
 pub use servers::McpServer;
 pub use shipped::{ShippedRole, shipped_roles};

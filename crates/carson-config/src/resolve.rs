@@ -28,7 +28,7 @@ use crate::role_kind::{
     command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
 };
 use crate::role_routes::{Accounts, accounts_of, routes, shares};
-use crate::sections::{accounts, forges, heartbeat, mcp, memory, page, repos};
+use crate::sections::{accounts, forges, heartbeat, mcp, memory, metrics, page, repos};
 use crate::servers::servers;
 use crate::skills::skills;
 use crate::work::RoleKind;
@@ -122,6 +122,7 @@ pub(crate) fn fleet(
         mcp: mcp(raw.mcp, &around.paths, &mut check),
         page: page(raw.page, &around.paths, &mut check),
         memory,
+        metrics: metrics(raw.metrics, &mut check),
         layout: layout.clone(),
     };
     for role in read {

@@ -7,6 +7,8 @@ mod abilities;
 mod egress;
 #[path = "load/memory.rs"]
 mod memory;
+#[path = "load/metrics.rs"]
+mod metrics;
 #[path = "load/servers.rs"]
 mod servers;
 #[path = "load/templates.rs"]

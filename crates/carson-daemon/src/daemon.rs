@@ -3,6 +3,7 @@
 mod pass;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use chrono::TimeDelta;
 use sd_notify::NotifyState;
 use thiserror::Error;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
 use tokio_cron_scheduler::{JobScheduler, JobSchedulerError};
 use tracing::{error, info, warn};
 
@@ -25,11 +26,12 @@ use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
 use crate::mcp;
+use crate::metrics;
 use crate::operator_alert;
 use crate::page;
 use crate::reload::{SETTLE, Watch, reload};
 use crate::wall_clock_timer::Alarm;
-use crate::watchdog::{self, Heart};
+use crate::watchdog::{self, Heart, Pulse};
 
 /// Slots are claimed, and their processes started, this long before they are due; a process waits for
 /// its instant by itself. A hundred processes take some 200 ms to start on two cores: whoever
@@ -119,7 +121,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     let mut daemon = Daemon::new(home, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
     let _watch = Watch::start(&daemon.home.fleet.layout, daemon.changed.clone());
-    let (heart, pulse) = watchdog::pair(&daemon.look);
+    let pulse = daemon.pulse.clone();
     jobs::start(&Wires {
         home: daemon.shared.clone(),
         recover_now: daemon.recover.clone(),
@@ -131,6 +133,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     daemon.tools.follow(&daemon.shared);
     daemon.page.follow(&daemon.shared);
     daemon.embedder.follow(&daemon.shared);
+    daemon.numbers.follow();
     let status = format!("roles: {}", daemon.home.fleet.roles.len());
     watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
     watchdog::watch_over(pulse);
@@ -140,7 +143,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
         store = daemon.home.store.kind(),
         "daemon started"
     );
-    daemon.go_round(&heart, &mut hang_ups).await?;
+    daemon.go_round(&mut hang_ups).await?;
     watchdog::say(&[NotifyState::Stopping]);
     if daemon.start.drain {
         daemon.drain().await?;
@@ -161,8 +164,13 @@ struct Daemon {
     look: Arc<Notify>,
     changed: Arc<Notify>,
     recover: Arc<Notify>,
+    heart: Heart,
+    pulse: Pulse,
+    /// Nothing is fired any more: what runs is waited for.
+    drains: Arc<AtomicBool>,
     tools: mcp::Face,
     page: page::Face,
+    numbers: metrics::Face,
     embedder: embedder::Kept,
 }
 
@@ -194,19 +202,33 @@ impl Daemon {
         let settings = settings.map_err(DaemonError::Settings)?;
         let mut ledger = Ledger::default();
         ledger.learn(&home.fleet, &home.store, &home.clock).await?;
+        let shared: Shared = Arc::new(RwLock::new(home.clone()));
+        let (look, health, drains) = (Arc::default(), Health::default(), Arc::default());
+        let (heart, pulse) = watchdog::pair(&look);
+        let numbers = metrics::Face::of(metrics::Facts {
+            shared: shared.clone(),
+            health: health.clone(),
+            pulse: pulse.clone(),
+            drains: Arc::clone(&drains),
+            text: Mutex::default(),
+        });
         Ok(Self {
-            shared: Arc::new(RwLock::new(home.clone())),
+            shared,
             home,
             start,
             settings,
             ledger,
             alarm,
-            health: Health::default(),
-            look: Arc::default(),
+            health,
+            look,
             changed: Arc::default(),
             recover: Arc::default(),
+            heart,
+            pulse,
+            drains,
             tools: mcp::Face::default(),
             page: page::Face::default(),
+            numbers,
             embedder: embedder::Kept::default(),
         })
     }
@@ -222,14 +244,14 @@ impl Daemon {
         .await?)
     }
 
-    async fn go_round(&mut self, heart: &Heart, hang_ups: &mut Signal) -> Result<(), DaemonError> {
+    async fn go_round(&mut self, hang_ups: &mut Signal) -> Result<(), DaemonError> {
         let mut signals = Signals::new()?;
         loop {
             if let Err(error) = self.pass().await {
                 jobs::refused(&self.health, &error);
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
-            heart.beat();
+            self.heart.beat();
             let now = self.home.clock.now();
             let next = Ledger::next(&self.home.fleet, now + LEAD).map(|next| next - LEAD);
             tokio::select! {
@@ -308,10 +330,12 @@ impl Daemon {
         self.tools.follow(&self.shared);
         self.page.follow(&self.shared);
         self.embedder.follow(&self.shared);
+        self.numbers.follow();
     }
 
     /// Waits until no firing of this host runs; a second signal ends the waiting.
     async fn drain(&self) -> Result<(), DaemonError> {
+        self.drains.store(true, Ordering::Relaxed);
         let mut signals = Signals::new()?;
         loop {
             let live = self
@@ -322,6 +346,7 @@ impl Daemon {
             if live.is_empty() {
                 return Ok(());
             }
+            self.heart.beat();
             info!(firings = live.len(), "draining");
             tokio::select! {
                 _ = signals.terminate.recv() => return Ok(()),

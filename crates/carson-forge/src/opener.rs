@@ -46,6 +46,11 @@ pub trait Spec: Debug + Send + Sync {
         None
     }
 
+    /// Whether its issues lie on this machine: to look at them asks nobody, and costs nothing.
+    fn is_here(&self) -> bool {
+        false
+    }
+
     /// One repository, with the token as it is now.
     ///
     /// # Errors

@@ -40,6 +40,7 @@ pub mod labels;
 mod list;
 pub mod logs;
 pub mod memory;
+pub mod metrics;
 pub mod names;
 pub mod outcomes;
 mod papers;

@@ -3,8 +3,7 @@
 use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue, retry,
-    roles, show, status, stop, tally, timeline, transcript, usage, why, workspaces,
+    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue, retry, roles, show, status, stop, tally, timeline, transcript, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -25,6 +24,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<cost::Cost>(),
     Verb::of::<usage::Usage>(),
     Verb::of::<outcomes::Outcomes>(),
+    Verb::of::<metrics::Metrics>(),
     Verb::of::<issues::Create>(),
     Verb::of::<issues::List>(),
     Verb::of::<issues::Show>(),

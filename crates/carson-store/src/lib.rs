@@ -21,12 +21,13 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
-//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
 mod checks;
 mod claim;
+mod counts;
 mod db;
 mod effects;
 mod egress;
@@ -57,6 +58,7 @@ mod used;
 
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
+pub use counts::{BOUNDS, EndedCount, LastedCount};
 pub use db::{Opening, Store};
 pub use effects::{EffectRow, EffectState, Owed, Planned, Tried};
 pub use ending::Ending;

@@ -16,7 +16,7 @@ const TYPED: [(&str, &str); 4] = [
 ];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 34] = [
+const ONLY_HERE: [(&str, &str); 38] = [
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (
@@ -24,6 +24,13 @@ const ONLY_HERE: [(&str, &str); 34] = [
         "makes a home of its own, and shows it on this terminal",
     ),
     ("daemon", "is the supervisor's process"),
+    ("service install", "is about this machine's service manager"),
+    (
+        "service uninstall",
+        "is about this machine's service manager",
+    ),
+    ("service status", "is about this machine's service manager"),
+    ("service print", "is about this machine's service manager"),
     ("doctor", "examines this machine, even without a home"),
     ("backup restore", "nobody may have the database open"),
     (

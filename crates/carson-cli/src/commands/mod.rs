@@ -24,6 +24,7 @@ mod logs;
 mod looping;
 mod mcp;
 mod memory;
+mod metrics;
 mod new_role;
 mod outcomes;
 mod page;
@@ -40,6 +41,7 @@ mod retry;
 mod role_text;
 mod roles;
 mod sandbox;
+mod service;
 mod show;
 mod status;
 mod stop;
@@ -103,6 +105,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Agent(Agent::New(args)) => agent::new(app, &args).await,
         Command::Demo(args) => demo::run(app, &args).await,
         Command::Daemon(args) => daemon::run(app, &args).await,
+        Command::Service(action) => service::run(app, action).await,
         Command::Fire(args) => fire::run(app, args).await,
         Command::Firing {
             action: FiringAction::Run { id, settings, at },
@@ -124,6 +127,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Usage { since } => usage::run(app, since).await,
         Command::Engine(action) => engine::run(app, action).await,
         Command::Outcomes { since, by } => outcomes::run(app, Outcomes { since, by }).await,
+        Command::Metrics { since } => metrics::run(app, since).await,
         Command::Logs {
             id: Some(id),
             follow: true,

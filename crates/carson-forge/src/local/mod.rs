@@ -72,6 +72,10 @@ impl Spec for LocalFiles {
         "local"
     }
 
+    fn is_here(&self) -> bool {
+        true
+    }
+
     fn open(&self, place: &Place<'_>, _: Option<SecretString>) -> Result<Forge, ForgeError> {
         let branches = Some(place.branches.clone());
         Ok(Forge::of(LocalForge {

@@ -5,6 +5,7 @@
 mod backups;
 mod checks;
 mod claims;
+mod counts;
 mod damage;
 mod effects;
 mod egress;
