@@ -56,6 +56,7 @@ mod since;
 pub mod status;
 pub mod stop;
 mod told;
+pub mod undo;
 pub mod usage;
 mod verb;
 pub mod why;

@@ -4,7 +4,7 @@ use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
     labels, logs, memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles,
-    show, status, stop, usage, why, workspaces,
+    show, status, stop, undo, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -42,6 +42,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<fire::DryRun>(),
     Verb::of::<stop::Stop>(),
     Verb::of::<retry::Retry>(),
+    Verb::of::<undo::Undo>(),
     Verb::of::<approve::Approve>(),
     Verb::of::<pause::Pause>(),
     Verb::of::<pause::Resume>(),

@@ -27,4 +27,5 @@ mod reads;
 mod schema;
 mod stops;
 mod story;
+mod undo;
 mod usage;
