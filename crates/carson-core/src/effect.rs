@@ -177,6 +177,15 @@ pub struct Release {
     pub remove: Vec<String>,
 }
 
+/// The labels that were really given and taken: what was so before is neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelChange {
+    /// Those that the issue got.
+    pub add: Vec<String>,
+    /// Those that it lost.
+    pub remove: Vec<String>,
+}
+
 impl Effect {
     /// Whether it gives people a pull request to read.
     #[must_use]

@@ -146,6 +146,15 @@ events! {
         /// Why.
         why: String,
     }
+    /// An operator took back what a firing did, as far as nobody had touched it since.
+    FiringUndone = "firing.undone" {
+        /// How many of its compensations are done.
+        done: usize,
+        /// How many were left, because somebody had touched that, or because nothing takes it back.
+        left: usize,
+        /// How many failed, and are done by the same command again.
+        owed: usize,
+    }
     /// Nothing fires until there is room on the disk.
     FleetStopped = "fleet.stopped" {
         /// What is missing.

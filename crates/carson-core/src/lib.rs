@@ -17,6 +17,7 @@
 //! - [`egress`] says which hosts a session may connect to, by name and by address.
 //! - [`reading`] says how long people need for the pull requests that wait for them.
 //! - [`coverage`] reads how much of which file the tests run.
+//! - [`compensation`] has the ways back from what a firing did, for who undoes it.
 //! - [`declared`] says what of a session's wishes for the forge is done.
 //! - [`pull_end`] says what became of a pull request, and what takes a merge back.
 //! - [`breaker`] says what an outcome does to a role's fail streak.
@@ -38,6 +39,7 @@ pub mod block_claim;
 pub mod breaker;
 pub mod cadence;
 pub mod clock;
+pub mod compensation;
 pub mod coverage;
 pub mod declared;
 pub mod effect;
@@ -73,6 +75,7 @@ pub mod work;
 
 pub use api::Api;
 pub use clock::Clock;
+pub use compensation::Compensation;
 pub use effect::Effect;
 pub use engines::{
     ENGINE_NAMES, ENGINES, EngineFacts, EngineKind, KeepsTo, Program, WORDS_WITH_CALLS,

@@ -125,6 +125,7 @@ mod tests {
             body: body.to_owned(),
             created_at: DateTime::UNIX_EPOCH,
             association: carson_forge::Association::Owner,
+            edited: false,
         }
     }
 

@@ -318,6 +318,29 @@ pub async fn drop_plans(home: &Home, repo: &Repo, issue: u64) -> Result<u32, Sto
     Ok(dropped)
 }
 
+/// What an effect says that is not done any more, because an operator took its firing back.
+pub const TAKEN_BACK: &str = "an operator took the firing back";
+
+/// Drops all that an ended firing still owes, for who takes it back; `false` while another process carries
+/// such effects out.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn drop_owed(home: &Home, id: FiringId) -> Result<bool, StoreError> {
+    let Some(_turn) = Turns::Recovery.soon(home).await else {
+        return Ok(false);
+    };
+    let tried = Tried {
+        state: EffectState::Refused,
+        said: Some(TAKEN_BACK),
+        next_at: None,
+    };
+    for row in home.store.effects(id).await? {
+        home.store.note_effect(id, row.n, &tried).await?;
+    }
+    Ok(true)
+}
+
 async fn replay_one(home: &Home, row: &Row) -> Result<Carried, StoreError> {
     let repo = row.repo.as_ref();
     let Some(repo) = repo.and_then(|name| home.fleet.repos.get(name)) else {

@@ -27,6 +27,7 @@ mod accounts;
 pub mod admit;
 mod asked_forge;
 mod asked_in_bench;
+pub mod back;
 mod background;
 mod brief;
 mod budget;
@@ -106,7 +107,7 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
 pub use roles::look::{candidates, stands};
 
-pub use effects::{IssueIn, approve, drop_plans, waiting_plan};
+pub use effects::{IssueIn, TAKEN_BACK, approve, drop_owed, drop_plans, waiting_plan};
 
 pub use brief::{Brief, Sums};
 

@@ -31,7 +31,7 @@ const NAMED: usize = 10;
 /// Letters of the name of one, and of a title.
 const SHOWN: usize = 100;
 /// How the branches begin that take something back.
-const BRANCHES: &str = "carson/revert-";
+pub(crate) const BRANCHES: &str = "carson/revert-";
 
 /// Looks at every merge of this host's firings; how many were told or taken back now.
 ///
@@ -113,7 +113,7 @@ async fn merged_by(home: &Home, row: &Row) -> Result<Option<(u64, String)>, Stor
 }
 
 /// The commit of the base that the merge made.
-async fn landed(
+pub(crate) async fn landed(
     home: &Home,
     repo: &Repo,
     (fate, head): (&Fate, &str),

@@ -27,11 +27,14 @@
 //! first line of a review of ours (`verdicts.rs`), an issue that one role makes for another is there
 //! once (`once.rs`); people approve by a comment of agreed words, or a label (`approvals.rs`).
 //!
+//! What a firing said can be taken back (`taken_back.rs`): its own words are known by that first line, and what
+//! somebody edited since is not touched.
+//!
 //! A forge that holds no branches asks git about them ([`Branches`]); one that is asked over a
 //! network tells the home what it learned of secrets and limits ([`Keeper`]).
 //!
 //! Reading order: `words.rs`, `api.rs`, `pull_words.rs`, `pull_api.rs`, `people.rs`, `forge.rs`,
-//! `forge_pulls.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `once.rs`, `verdicts.rs`, `approvals.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
+//! `forge_pulls.rs`, `queue.rs`, `marks.rs`, `claims.rs`, `once.rs`, `verdicts.rs`, `approvals.rs`, `taken_back.rs`, `opener.rs`, `list.rs`, `local/`, `rest/`, `github/`.
 
 mod answer;
 mod api;
@@ -54,6 +57,7 @@ mod pull_words;
 mod queue;
 mod rest;
 mod standing;
+mod taken_back;
 mod token;
 mod verdicts;
 mod words;

@@ -179,6 +179,23 @@ fn inner(body: &str) -> Option<&str> {
     line.strip_prefix(OPENING)?.strip_suffix(" -->")
 }
 
+/// Whether a text is one that this firing wrote: a claim, its end, a note, a review.
+pub(crate) fn is_of_firing(body: &str, firing: FiringId) -> bool {
+    let Some(inner) = inner(body) else {
+        return false;
+    };
+    let id = firing.to_string();
+    let mut words = inner.split(' ');
+    let value = match words.next() {
+        Some("claim" | "release" | "hand-over") => {
+            words.find_map(|word| word.strip_prefix("firing="))
+        }
+        Some("note" | "review") => words.find_map(|word| word.strip_prefix("key=")),
+        _ => None,
+    };
+    value.is_some_and(|value| value == id || value.starts_with(&format!("{id}-")))
+}
+
 /// Reads the structured first line of a comment.
 pub(crate) fn read(comment: &Comment) -> Option<Mark> {
     let inner = inner(&comment.body)?;
@@ -266,6 +283,40 @@ mod tests {
             let other = text.replacen(from, to, 1);
             assert_eq!(ReviewMark::read(&other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn what_a_firing_wrote_is_known_by_its_first_line_alone() {
+        let [one, other] = [FiringId::new(), FiringId::new()];
+        let claim = Claim {
+            firing: one,
+            role: "hand".parse().unwrap(),
+            host: "box".parse().unwrap(),
+            at: DateTime::UNIX_EPOCH,
+        };
+        let review = NewReview {
+            head: SHA.into(),
+            ship: true,
+            body: "Fine.".into(),
+        };
+        let all = [
+            claim_text(&claim),
+            release_text(&claim, "OK", true, "note"),
+            hand_over_text(one, "note"),
+            note_text(&format!("{one}-3"), "note"),
+            note_text(&format!("{one}-red"), "note"),
+            review_text(&format!("{one}-0"), &review),
+        ];
+        for text in &all {
+            assert!(
+                is_of_firing(text, one) && !is_of_firing(text, other),
+                "{text}"
+            );
+            assert!(!is_of_firing(&defused(text), one), "{text}");
+            assert!(!is_of_firing(&format!("Look:\n{text}"), one), "{text}");
+        }
+        assert!(!is_of_firing(&note_text(&format!("{one}0"), ""), one));
+        assert!(!is_of_firing(&note_text("command nightly", ""), one));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a forge can do with a pull request beyond opening and closing it.
+//! What a forge can do with a pull request beyond opening and closing it, and what takes that back.
 //!
 //! A forge that lacks a verb leaves it out: whoever asks is told so, and can do without it.
 
@@ -42,6 +42,30 @@ pub trait PullApi {
     fn review<'a>(&'a self, number: u64, commit: &'a str, body: &'a str) -> Answer<'a, Review> {
         let _ = (number, commit, body);
         lacks("reviews")
+    }
+
+    /// Gives a review of ours other words, to the letter: no forge takes one away.
+    fn edit_review<'a>(&'a self, number: u64, review: u64, body: &'a str) -> Answer<'a, ()> {
+        let _ = (number, review, body);
+        lacks("other words for a review")
+    }
+
+    /// Removes a comment of an issue or a pull request; one that is gone is no error.
+    fn remove_comment(&self, number: u64, comment: u64) -> Answer<'_, ()> {
+        let _ = (number, comment);
+        lacks("a way to remove a comment")
+    }
+
+    /// Removes an answer in a thread; one that is gone is no error.
+    fn remove_reply<'a>(&'a self, number: u64, thread: &'a str, reply: u64) -> Answer<'a, ()> {
+        let _ = (number, thread, reply);
+        lacks("a way to remove an answer")
+    }
+
+    /// Opens a closed pull request again; what is so already is no error, and what was merged stays so.
+    fn reopen_pull(&self, number: u64) -> Answer<'_, ()> {
+        let _ = number;
+        lacks("a way to open a pull request again")
     }
 
     /// What is said about places of a pull request, resolved or not.

@@ -104,6 +104,9 @@ pub struct Comment {
     pub created_at: DateTime<Utc>,
     /// How its author stands to the repository.
     pub association: Association,
+    /// Whether somebody changed it since it was written, as far as the forge tells.
+    #[serde(skip)]
+    pub edited: bool,
 }
 
 impl Comment {

@@ -209,6 +209,7 @@ impl Api for Memory {
             body: body.to_owned(),
             created_at: DateTime::UNIX_EPOCH,
             association: Association::Owner,
+            edited: false,
         };
         has.comments.push((number, comment.clone()));
         done(Ok(comment))

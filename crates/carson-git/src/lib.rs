@@ -123,7 +123,7 @@ pub use named::name_of;
 pub use oid::Oid;
 pub use own_commit::OwnCommit;
 pub use private::REPOSITORY;
-pub use push::Pushed;
+pub use push::{Deleted, Pushed};
 pub use remote::{Credential, Remote};
 pub use removal::{remove_tree, remove_tree_after};
 pub use reverting::TakenBack;

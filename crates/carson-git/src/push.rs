@@ -90,7 +90,70 @@ impl Kept {
     }
 }
 
+/// What became of a branch that was to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deleted {
+    /// It went now.
+    Now,
+    /// It was not there.
+    Before,
+    /// It has this commit, and stays.
+    Moved(Oid),
+}
+
 impl Mirror {
+    /// Deletes a branch of the remote, as long as it has exactly this commit when it goes; never a protected
+    /// one. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// When it is protected, refused, or the remote cannot be reached.
+    pub async fn delete_branch(
+        &self,
+        branch: &str,
+        commit: &Oid,
+        protected: &[String],
+    ) -> Result<Deleted, GitError> {
+        if is_protected(protected, branch) {
+            return Err(GitError::Protected {
+                branch: branch.to_owned(),
+            });
+        }
+        if let Some(stands) = self.not_at(branch, commit).await? {
+            return Ok(stands);
+        }
+        // Somebody may push until then: the remote compares it once more.
+        let name = format!("refs/heads/{branch}");
+        let push = self.remote_git("push")?.within(REMOTE).args([
+            "--porcelain",
+            "--no-verify",
+            "--no-signed",
+            &format!("--force-with-lease={name}:{commit}"),
+            "--",
+            "carson",
+        ]);
+        let done = push.arg(format!(":{name}")).finish().await?;
+        match (done.success(), flag(&done)) {
+            (true, _) => Ok(Deleted::Now),
+            (false, Some('!')) => {
+                let stands = self.not_at(branch, commit).await?;
+                stands.ok_or_else(|| GitError::PushRejected {
+                    branch: branch.to_owned(),
+                    detail: self.remote.redact(&rejection(&done)),
+                })
+            }
+            (false, _) => Err(self.remote.refused(&done)),
+        }
+    }
+
+    /// What there is to say where the remote's branch has not this commit.
+    async fn not_at(&self, branch: &str, commit: &Oid) -> Result<Option<Deleted>, GitError> {
+        Ok(match self.remote_head(branch).await? {
+            None => Some(Deleted::Before),
+            Some(now) if now != *commit => Some(Deleted::Moved(now)),
+            Some(_) => None,
+        })
+    }
+
     /// Where a branch of the remote stands now; asks the remote.
     ///
     /// # Errors

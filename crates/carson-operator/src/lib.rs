@@ -61,6 +61,7 @@ pub mod tally;
 pub mod timeline;
 mod told;
 pub mod transcript;
+pub mod undo;
 pub mod usage;
 mod verb;
 pub mod why;

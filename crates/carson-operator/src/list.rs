@@ -3,7 +3,7 @@
 use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue, retry, roles, show, status, stop, tally, timeline, transcript, usage, why, workspaces,
+    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue, retry, roles, show, status, stop, tally, timeline, transcript, undo, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -46,6 +46,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<fire::DryRun>(),
     Verb::of::<stop::Stop>(),
     Verb::of::<retry::Retry>(),
+    Verb::of::<undo::Undo>(),
     Verb::of::<approve::Approve>(),
     Verb::of::<pause::Pause>(),
     Verb::of::<pause::Resume>(),

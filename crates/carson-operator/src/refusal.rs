@@ -129,6 +129,15 @@ pub enum Refusal {
         /// Why not.
         why: String,
     },
+    /// What a firing does is not taken back while it does it.
+    #[error("firing {} still runs", .id.short())]
+    StillRuns {
+        /// The firing.
+        id: FiringId,
+    },
+    /// Something else goes on that would come between.
+    #[error("not now: {0}")]
+    Busy(&'static str),
     /// The bench cannot be given up.
     #[error("it stays: {0}")]
     BenchStays(String),
@@ -228,6 +237,11 @@ impl Refusal {
             Self::Route(error) => error.hint().to_owned(),
             Self::Prune(PruneError::Benches { .. }) => "check who may read CARSON_HOME".to_owned(),
             Self::NotRunning { .. } => "`carson status` lists the firings that run".to_owned(),
+            Self::StillRuns { id } => format!(
+                "`carson stop {}` ends it; where its process is gone, `carson prune` does",
+                id.short()
+            ),
+            Self::Busy(_) => "say it again in a moment".to_owned(),
             Self::NoLesson(_) => "`carson memory list` lists them".to_owned(),
             Self::ManyFirings { .. } | Self::ManyLessons { .. } => {
                 "name one of them with more of its digits; its last eight are its own".to_owned()

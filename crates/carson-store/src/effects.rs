@@ -1,5 +1,6 @@
 //! What ended firings do to the forge, until it is done.
 
+use carson_core::effect::LabelChange;
 use carson_core::settle::Settled;
 use carson_core::{Effect, FiringId, HostName, RepoName, RoleName};
 use chrono::{DateTime, Utc};
@@ -58,6 +59,9 @@ pub struct EffectRow {
     pub said: Option<String>,
     /// When it is tried again.
     pub next_at: Option<DateTime<Utc>>,
+    /// The labels that it really gave and took, where it is one that does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applied: Option<LabelChange>,
 }
 
 /// The first thing that an ended firing still owes the forge; what comes after waits for it.
@@ -107,6 +111,7 @@ row! {
         tries: i64,
         said: Option<String>,
         next_at: Option<DateTime<Utc>>,
+        applied: Option<String>,
     }
 }
 
@@ -121,6 +126,7 @@ impl TryFrom<Raw> for EffectRow {
             tries: small(raw.tries),
             said: raw.said,
             next_at: raw.next_at,
+            applied: json("applied", raw.applied.as_deref())?,
         })
     }
 }
@@ -167,7 +173,7 @@ const FIRST_OWED: &str = "SELECT firing.id, firing.role, firing.host, effect.bod
      ORDER BY firing.seq";
 
 const SELECT: &str =
-    "SELECT n, body, state, tries, said, next_at FROM effect WHERE firing = $1 ORDER BY n";
+    "SELECT n, body, state, tries, said, next_at, applied FROM effect WHERE firing = $1 ORDER BY n";
 
 impl Store {
     /// Writes down how a firing was delivered and what follows from it, in one transaction, before any

@@ -20,7 +20,7 @@
 //! Calls that change a row answer whether they did: `false` means that the row was not there or had
 //! come that far before. None of them fails because it is repeated.
 //!
-//! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
+//! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
 //! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`.
 
@@ -53,6 +53,7 @@ mod row;
 mod sqlite;
 mod stops;
 mod stuck;
+mod undo;
 mod usage;
 mod used;
 
@@ -79,4 +80,5 @@ pub use pull_ends::PullEndRow;
 pub use read::{Filter, Found};
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
 pub use stuck::Stuck;
+pub use undo::{NewUndo, UndoRow, UndoState};
 pub use used::{Used, UsedBy};

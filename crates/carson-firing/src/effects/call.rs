@@ -1,10 +1,10 @@
 //! What each effect asks of the forge. Repeating one changes nothing.
 
-use carson_core::effect::Release;
+use carson_core::effect::{LabelChange, Release};
 use carson_core::{Effect, Page};
 use carson_forge::{
-    Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLANNED, PRIORITIES, Pull,
-    PullState, State, is_same_label,
+    Issue, Merge, MergeMethod, NEEDS_HUMAN, NewIssue, NewPull, NewReview, PLANNED, PRIORITIES,
+    Pull, PullState, State, is_same_label,
 };
 use carson_store::EffectRow;
 use tracing::warn;
@@ -79,7 +79,7 @@ impl Bearer<'_> {
                 format!("#{on}")
             }
             Effect::SetLabels { issue, add, remove } => {
-                self.set_labels(*issue, (add, remove)).await?
+                self.set_labels(row.n, *issue, (add, remove)).await?
             }
             Effect::FileIssue {
                 topic,
@@ -207,9 +207,11 @@ impl Bearer<'_> {
         Ok(self.forge.create_pull(&new).await?.url)
     }
 
-    /// The issue is read again: what people did to it meanwhile stands.
+    /// The issue is read again: what people did to it meanwhile stands. What really changes is written down
+    /// first, so that it can be taken back.
     async fn set_labels(
         &self,
+        n: u32,
         number: u64,
         (add, remove): (&[String], &[String]),
     ) -> Result<String, PullError> {
@@ -227,6 +229,9 @@ impl Bearer<'_> {
             remove.retain(|label| !is_priority(label));
             said.push_str(&format!(": it carries {own} by now, which stays"));
         }
+        let change = really_changed(&issue, &add, &remove);
+        let store = &self.home.store;
+        store.note_labels(self.id(), n, &change).await?;
         self.forge.set_labels(number, &add, &remove).await?;
         Ok(said)
     }
@@ -295,6 +300,18 @@ impl Bearer<'_> {
             warn!(pull.number = pull.number, %error, "an issue does not follow its pull request yet");
         }
         Went::Done(pull.url)
+    }
+}
+
+/// The labels that it has not yet, and those that it has.
+fn really_changed(issue: &Issue, add: &[&str], remove: &[&str]) -> LabelChange {
+    let those = |all: &[&str], has: bool| {
+        let all = all.iter().filter(|label| issue.has(label) == has);
+        all.map(|label| (*label).to_owned()).collect()
+    };
+    LabelChange {
+        add: those(add, false),
+        remove: those(remove, true),
     }
 }
 

@@ -25,7 +25,8 @@ impl fmt::Display for IssueIn {
 
 impl IssueIn {
     /// The issue that an effect filed; `own` is the repository of the work.
-    pub(crate) fn filed(row: &EffectRow, own: &RepoName) -> Option<Self> {
+    #[must_use]
+    pub fn filed(row: &EffectRow, own: &RepoName) -> Option<Self> {
         let Effect::FileIssue { repo, .. } = &row.effect else {
             return None;
         };

@@ -81,6 +81,14 @@ impl GitHubForge {
     }
 }
 
+/// What is gone already need not be removed.
+fn or_gone(done: Result<(), ForgeError>) -> Result<(), ForgeError> {
+    match done {
+        Err(ForgeError::NotFound { .. }) => Ok(()),
+        done => done,
+    }
+}
+
 impl PullApi for GitHubForge {
     fn ready_pull(&self, number: u64) -> Answer<'_, ()> {
         Box::pin(async move {
@@ -138,6 +146,39 @@ impl PullApi for GitHubForge {
 
     fn review<'a>(&'a self, number: u64, commit: &'a str, body: &'a str) -> Answer<'a, Review> {
         Box::pin(self.post_review(number, commit, body))
+    }
+
+    fn edit_review<'a>(&'a self, number: u64, review: u64, body: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let (number, review) = (number.to_string(), review.to_string());
+            let path = self.path(&["pulls", &number, "reviews", &review]);
+            let body = json!({"body": body});
+            let sent = self.client.send::<IgnoredAny>(Method::PUT, &path, &body);
+            sent.await.map(|_| ())
+        })
+    }
+
+    fn remove_comment(&self, _: u64, comment: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["issues", "comments", &comment.to_string()]);
+            or_gone(self.client.delete(&path).await)
+        })
+    }
+
+    fn remove_reply<'a>(&'a self, _: u64, _: &'a str, reply: u64) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", "comments", &reply.to_string()]);
+            or_gone(self.client.delete(&path).await)
+        })
+    }
+
+    fn reopen_pull(&self, number: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let path = self.path(&["pulls", &number.to_string()]);
+            let body = json!({"state": "open"});
+            let sent = self.client.send::<IgnoredAny>(Method::PATCH, &path, &body);
+            sent.await.map(|_| ())
+        })
     }
 
     fn review_threads(&self, number: u64) -> Answer<'_, Vec<Thread>> {

@@ -23,7 +23,7 @@ const THREADS: &str = "query($owner: String!, $name: String!, $number: Int!, $af
       pageInfo { hasNextPage endCursor }
       nodes { id isResolved path line comments(first: 100) {
         pageInfo { hasNextPage endCursor }
-        nodes { databaseId body createdAt authorAssociation author { login } } } } } } } }";
+        nodes { databaseId body createdAt lastEditedAt authorAssociation author { login } } } } } } } }";
 
 const REPLY: &str = "mutation($id: ID!, $body: String!) {
   addPullRequestReviewThreadReply(input: {pullRequestReviewThreadId: $id, body: $body}) {
@@ -79,6 +79,7 @@ struct RawComment {
     database_id: Option<u64>,
     body: String,
     created_at: DateTime<Utc>,
+    last_edited_at: Option<DateTime<Utc>>,
     #[serde(default)]
     author_association: String,
     author: Option<RawUser>,
@@ -138,6 +139,7 @@ fn thread(raw: RawThread) -> Result<Thread, ForgeError> {
         body: raw.body,
         created_at: raw.created_at,
         association: Association::from_github(&raw.author_association),
+        edited: raw.last_edited_at.is_some(),
     });
     Ok(Thread {
         id: raw.id,

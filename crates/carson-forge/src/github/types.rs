@@ -66,6 +66,8 @@ pub(super) struct RawComment {
     user: Option<RawUser>,
     created_at: DateTime<Utc>,
     #[serde(default)]
+    updated_at: Option<DateTime<Utc>>,
+    #[serde(default)]
     author_association: String,
 }
 
@@ -181,6 +183,7 @@ impl From<RawComment> for Comment {
             body: raw.body.unwrap_or_default(),
             created_at: raw.created_at,
             association: Association::from_github(&raw.author_association),
+            edited: raw.updated_at.is_some_and(|at| at > raw.created_at),
         }
     }
 }

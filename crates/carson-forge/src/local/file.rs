@@ -96,6 +96,14 @@ pub(crate) fn write<H: Serialize>(path: &Path, head: &H, body: &str) -> Result<(
     written.map_err(|source| io(path, source))
 }
 
+/// Removes a file; one that is not there is no error.
+pub(crate) fn remove(path: &Path) -> Result<(), ForgeError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io(path, error)),
+        _ => Ok(()),
+    }
+}
+
 /// One value on one line, whatever is in it: no line of a title may look like a fence. A string of
 /// JSON is one of TOML too, but for a character that JSON does not escape.
 fn line((key, value): (&String, &toml::Value)) -> String {

@@ -297,6 +297,23 @@ impl Folder {
             body: body.to_owned(),
             created_at,
             association,
+            edited: false,
+        })
+    }
+
+    /// One that is gone already is no error.
+    pub(super) fn remove_comment(&self, number: u64, id: u64) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        file::remove(&self.comments_dir(number).join(format!("{id:04}.md")))
+    }
+
+    /// What was merged stays merged.
+    pub(super) fn reopen_pull(&self, number: u64) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        self.edit_pull(number, |head, _| {
+            if head.state == PullState::Closed {
+                head.state = PullState::Open;
+            }
         })
     }
 

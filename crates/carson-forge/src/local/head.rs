@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::{ME, file};
@@ -160,18 +160,22 @@ pub(super) fn read_fate(path: &Path) -> Result<Fate, ForgeError> {
     })
 }
 
+/// How much later than it says a comment's file may have been written: it is stamped before the disk has it.
+const WRITTEN_WITHIN: TimeDelta = TimeDelta::seconds(2);
+
 /// A comment. What has no front matter is what the operator typed, when the file was last changed.
 pub(super) fn read_comment(id: u64, path: &Path) -> Result<Comment, ForgeError> {
+    let changed = fs::metadata(path).and_then(|file| file.modified());
+    let changed = changed.map_err(|source| file::io(path, source))?;
     let comment = |author, association, body, created_at| Comment {
         id,
         author,
         body,
         created_at,
         association,
+        edited: DateTime::<Utc>::from(changed) - created_at > WRITTEN_WITHIN,
     };
     if !file::has_head(path)? {
-        let changed = fs::metadata(path).and_then(|file| file.modified());
-        let changed = changed.map_err(|source| file::io(path, source))?;
         return Ok(comment(
             operator(),
             owner(),

@@ -81,6 +81,24 @@ impl PullApi for LocalForge {
         self.verb(move |folder| folder.review(number, commit, &body))
     }
 
+    fn edit_review<'a>(&'a self, number: u64, review: u64, body: &'a str) -> Answer<'a, ()> {
+        let body = body.to_owned();
+        self.verb(move |folder| folder.edit_review(number, review, &body))
+    }
+
+    fn remove_comment(&self, number: u64, comment: u64) -> Answer<'_, ()> {
+        self.verb(move |folder| folder.remove_comment(number, comment))
+    }
+
+    fn remove_reply<'a>(&'a self, number: u64, thread: &'a str, reply: u64) -> Answer<'a, ()> {
+        let thread = thread.to_owned();
+        self.verb(move |folder| folder.remove_reply(number, &thread, reply))
+    }
+
+    fn reopen_pull(&self, number: u64) -> Answer<'_, ()> {
+        self.verb(move |folder| folder.reopen_pull(number))
+    }
+
     fn review_threads(&self, number: u64) -> Answer<'_, Vec<Thread>> {
         self.verb(move |folder| folder.threads(number))
     }

@@ -76,6 +76,14 @@ impl Folder {
         read_review(id, &path)
     }
 
+    pub(super) fn edit_review(&self, number: u64, id: u64, body: &str) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        let path = self.beside_pull(number, "reviews");
+        let path = path.join(format!("{id:04}.md"));
+        let (head, _) = file::read::<ReviewHead>(&path)?;
+        file::write(&path, &head, body)
+    }
+
     pub(super) fn threads(&self, number: u64) -> Result<Vec<Thread>, ForgeError> {
         self.pull(number)?;
         let numbered = file::numbered(&self.beside_pull(number, "threads"))?;
@@ -105,6 +113,18 @@ impl Folder {
         };
         let id = next_comment(&dir)?;
         file::write(&dir.join(format!("{id:04}.md")), &head, body)
+    }
+
+    /// One that is gone already is no error.
+    pub(super) fn remove_reply(
+        &self,
+        number: u64,
+        thread: &str,
+        id: u64,
+    ) -> Result<(), ForgeError> {
+        let _lock = self.lock()?;
+        let dir = self.thread_file(number, thread)?.with_extension("comments");
+        file::remove(&dir.join(format!("{id:04}.md")))
     }
 
     pub(super) fn resolve(&self, number: u64, thread: &str) -> Result<(), ForgeError> {

@@ -258,3 +258,34 @@ async fn a_look_needs_no_clone_and_says_what_is_missing() {
     assert!(matches!(gone, GitError::RemoteGone { .. }), "{gone}");
     assert!(!never.exists());
 }
+
+#[tokio::test]
+async fn a_branch_goes_only_with_the_commit_that_is_meant() {
+    let world = World::new().await;
+    let first = world.upstream("carson/hand/1", "one", "one");
+    let delete = async |branch: &str, commit: &Oid, protected: &[String]| {
+        let mirror = &world.mirror;
+        mirror.delete_branch(branch, commit, protected).await
+    };
+    // Somebody pushed to it since.
+    let theirs = world.upstream("carson/hand/1", "two", "two");
+    let stays = delete("carson/hand/1", &first, &[]).await.unwrap();
+    assert_eq!(stays, Deleted::Moved(theirs.clone()));
+    // A rule of the remote's is told, and nothing goes.
+    let hook = world.origin().join("hooks/pre-receive");
+    write(&hook, "#!/bin/sh\nexit 1\n");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let refused = delete("carson/hand/1", &theirs, &[]).await;
+    assert!(
+        matches!(refused, Err(GitError::PushRejected { .. })),
+        "{refused:?}"
+    );
+    fs::remove_file(&hook).unwrap();
+    let protected = ["carson/*".to_owned()];
+    let refused = delete("carson/hand/1", &theirs, &protected).await;
+    assert!(matches!(refused, Err(GitError::Protected { .. })));
+    let gone = delete("carson/hand/1", &theirs, &[]).await.unwrap();
+    assert_eq!(gone, Deleted::Now);
+    let again = delete("carson/hand/1", &theirs, &[]).await.unwrap();
+    assert_eq!(again, Deleted::Before);
+}

@@ -28,4 +28,5 @@ mod reads;
 mod schema;
 mod stops;
 mod story;
+mod undo;
 mod usage;
