@@ -13,7 +13,9 @@ use serde_json::Value;
 use crate::choices::{Cache, Toolchain, Unproven, Workspaces};
 use crate::forms::{As, Share, SomeTime, Zone};
 use crate::listed::Sections;
-use crate::sections::{HeartbeatSection, Housekeeping, McpSection, MemorySection, MetricsSection, PageSection};
+use crate::sections::{
+    HeartbeatSection, Housekeeping, McpSection, MemorySection, MetricsSection, PageSection,
+};
 
 // A section that is not here is a sink's or a forge's (`listed.rs`); what is nobody's was found
 // with its line before.

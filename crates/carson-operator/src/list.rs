@@ -3,7 +3,8 @@
 use crate::verb::Verb;
 use crate::{
     approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue, retry, roles, show, status, stop, tally, timeline, transcript, undo, usage, why, workspaces,
+    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue,
+    retry, roles, show, status, stop, tally, timeline, transcript, undo, usage, why, workspaces,
 };
 
 /// Every verb there is.
