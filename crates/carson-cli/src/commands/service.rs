@@ -253,7 +253,7 @@ fn say_installed(app: &App, target: &Target, done: &Installed, no_start: bool) {
             "it ends when you sign out, until you say: loginctl enable-linger \"$USER\"",
         ),
         Kind::Launchd { .. } => {
-            print::line("it runs while you are signed in, and not while the Mac sleeps")
+            print::line("it runs while you are signed in, and not while the Mac sleeps");
         }
         _ => {}
     }

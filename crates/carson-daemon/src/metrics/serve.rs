@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carson_config::Metrics as Settings;
+use carson_operator::metrics::Exposition;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
@@ -18,7 +19,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tracing::{debug, error, info, warn};
 
-use super::{Exposition, Facts, door};
+use super::door;
+use super::facts::Facts;
 
 /// Connections at once.
 const CONNECTIONS: usize = 16;
@@ -80,7 +82,7 @@ pub(super) async fn serve(
                     });
                 }
                 Err(_) => {
-                    debug!("metrics: {CONNECTIONS} connections are open, and one more is not")
+                    debug!("metrics: {CONNECTIONS} connections are open, and one more is not");
                 }
             },
             Err(error) => {

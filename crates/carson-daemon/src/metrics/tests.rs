@@ -3,16 +3,22 @@
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use carson_config::{LoadOptions, load};
 use carson_core::Clock;
+use carson_home::Home;
 use carson_store::Store;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
+use tokio::time::timeout;
 
 use super::*;
+use crate::health::Health;
+use crate::jobs::Shared;
 use crate::watchdog;
 
 struct Scene {

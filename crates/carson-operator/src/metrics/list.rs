@@ -6,9 +6,23 @@ use carson_core::Outcome;
 use carson_store::{BOUNDS, UsedBy};
 use chrono::{DateTime, Utc};
 
+use super::exposition::{Kind, Sample};
 use super::facts::Facts;
-use super::{Kind, Metric, Sample};
 use crate::daemons::Life;
+
+/// A metric: what a name means.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// What kind of number it is.
+    pub kind: Kind,
+    /// What it says, in one line.
+    pub what: &'static str,
+    /// Its labels; a histogram has `le` beside these.
+    pub labels: &'static [&'static str],
+    pub(super) of: fn(&Facts) -> Vec<Sample>,
+}
 
 /// Every metric there is. docs/LOGGING.md has the same table, and the dashboard uses no other.
 pub const METRICS: &[Metric] = &[

@@ -8,7 +8,7 @@ use std::path::Path;
 use carson_core::{FiringId, Outcome, RoleName};
 use carson_home::Home;
 use carson_store::{Claim, Ending, NewFiring, Progress, Used};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta};
 
 use super::*;
 use crate::tests::home_with;

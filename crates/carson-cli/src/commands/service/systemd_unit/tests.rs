@@ -137,7 +137,7 @@ fn units() -> (tempfile::TempDir, [PathBuf; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let own = text(&of_user("/bin/true", PATH)).unwrap();
     let system = Place {
-        user: Some("nobody"),
+        user: Some("daemon"),
         ..of_user("/bin/true", PATH)
     };
     let system = text(&system).unwrap();

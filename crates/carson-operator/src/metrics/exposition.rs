@@ -1,6 +1,57 @@
-//! The text format that Prometheus reads, version 0.0.4.
+//! All metrics at one moment, and the text format that Prometheus reads, version 0.0.4.
 
-use super::{Exposition, Family, Kind, Sample};
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// What kind of number a metric is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// It only grows.
+    Counter,
+    /// It is as it is at this moment.
+    Gauge,
+    /// Counts of what is no longer than each bound.
+    Histogram,
+}
+
+/// All metrics at one moment.
+#[derive(Debug, Serialize)]
+pub struct Exposition {
+    /// When they were read.
+    pub now: DateTime<Utc>,
+    /// Since when firings are counted; all without it.
+    pub since: Option<DateTime<Utc>>,
+    /// The metrics, in the order of the list.
+    pub metrics: Vec<Family>,
+}
+
+/// The numbers of one metric.
+#[derive(Debug, Serialize)]
+pub struct Family {
+    /// Its name.
+    pub name: &'static str,
+    /// What kind of number it is.
+    pub kind: Kind,
+    /// What it says.
+    pub help: &'static str,
+    /// One for each set of labels.
+    pub samples: Vec<Sample>,
+}
+
+/// One number.
+#[derive(Debug, Serialize)]
+pub struct Sample {
+    /// What follows the name: `_bucket`, `_sum`, `_count`, or nothing.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub suffix: &'static str,
+    /// What it is about.
+    pub labels: BTreeMap<&'static str, String>,
+    /// The number.
+    pub value: f64,
+}
 
 impl Exposition {
     /// What a scrape's answer calls its text.
