@@ -83,6 +83,13 @@ pub enum Command {
         #[command(flatten)]
         repo: RepoArg,
     },
+    /// Take back what a firing did, as far as nobody has touched it since.
+    ///
+    /// It shows the list and asks. Pull requests are closed, branches deleted that have the commit that was pushed,
+    /// labels put back, comments removed, issues opened or closed again, lessons dropped; a merge is taken back by
+    /// a pull request. What a person or a later firing has touched since is left, and named. Said again, it goes
+    /// on where it stopped.
+    Undo(Undo),
     /// Show roles, stops and running firings on one screen.
     Status {
         /// List every housekeeping job with its last run, its result and its next run.
@@ -467,6 +474,23 @@ pub struct Fire {
     /// With --dry-run: the whole prompt, the sandbox's paths and the environment too.
     #[arg(long, requires = "dry_run")]
     pub all: bool,
+}
+
+/// `carson undo`
+#[derive(Debug, ClapArgs)]
+pub struct Undo {
+    /// The firing: its id, or any part of it that no other has.
+    #[arg(required_unless_present = "since")]
+    pub firing: Option<String>,
+    /// All that began since then, the newest first: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+    #[arg(long, value_name = "WHEN", conflicts_with = "firing")]
+    pub since: Option<String>,
+    /// Ask nothing, and do it.
+    #[arg(long)]
+    pub yes: bool,
+    /// Only show what would be done; so does --json without --yes.
+    #[arg(long, conflicts_with = "yes")]
+    pub dry_run: bool,
 }
 
 /// `carson roles`

@@ -6,6 +6,8 @@
 mod app;
 mod args;
 mod commands;
+#[cfg(test)]
+mod documents;
 mod error;
 mod log;
 mod print;

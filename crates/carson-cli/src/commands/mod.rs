@@ -46,6 +46,7 @@ mod show;
 mod status;
 mod stop;
 mod stories;
+mod undo;
 mod usage;
 mod why;
 mod workspaces;
@@ -116,6 +117,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Stop { firing } => stop::run(app, firing).await,
         Command::Retry { issue, repo } => retry::run(app, issue, repo.repo).await,
         Command::Approve { issue, repo } => approve::run(app, issue, repo.repo).await,
+        Command::Undo(args) => undo::run(app, args).await,
         Command::Status { jobs, watch: false } => status::run(app, jobs).await,
         Command::Status { jobs, watch: true } => status::watch(app, jobs).await,
         Command::Why { what } => why::run(app, what).await,
