@@ -82,7 +82,7 @@ pub(super) async fn serve(
                     });
                 }
                 Err(_) => {
-                    debug!("metrics: {CONNECTIONS} connections are open, and one more is not");;
+                    debug!("metrics: {CONNECTIONS} connections are open, and one more is not");
                 }
             },
             Err(error) => {
