@@ -3,7 +3,6 @@
 use std::fmt;
 
 use askama::filters::{Escaper, Html};
-use carson_core::text::counted;
 use carson_core::untrusted::visible;
 use carson_store::Firing;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -56,11 +55,7 @@ pub(crate) fn span(time: TimeDelta) -> String {
         0..60 => format!("{seconds} s"),
         60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
         3_600..86_400 => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
-        _ => format!(
-            "{} {} h",
-            counted(seconds.unsigned_abs() / 86_400, "day"),
-            seconds / 3_600 % 24
-        ),
+        _ => format!("{} d {} h", seconds / 86_400, seconds / 3_600 % 24),
     }
 }
 
@@ -151,7 +146,7 @@ mod tests {
         assert_eq!(zone.at(now), "08:00:00");
         assert_eq!(zone.at(now - TimeDelta::days(2)), "Tue 24 Nov 08:00");
         assert_eq!(zone.ago(now + TimeDelta::seconds(3_700)), "in 1 h 1 min");
-        assert_eq!(zone.ago(now - TimeDelta::hours(50)), "2 days 2 h ago");
+        assert_eq!(zone.ago(now - TimeDelta::hours(50)), "2 d 2 h ago");
         assert_eq!(zone.until(None), "until a person ends it");
         assert_eq!(line("a\n b  c"), "a b c");
         assert_eq!(cut("äöü", 2), ("äö".to_owned(), true));

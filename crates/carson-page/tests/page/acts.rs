@@ -142,7 +142,7 @@ async fn an_issue_is_given_back_and_who_does_not_run_is_not_stopped() {
     let scene = Scene::empty().await;
     let story = story(&scene.home).await;
     let signed = scene.signed_in().await;
-    press(&signed, "/do/retry?issue=1&repo=widget", "").await;
+    press(&signed, "/do/retry?issue=2&repo=widget", "").await;
     let refused = signed
         .confirm(&format!("/do/stop?firing={}", story.runs), "")
         .await;

@@ -96,7 +96,7 @@ try {
   // A firing of the timeline is a link.
   await go(page, "/");
   const mark = `svg.bars a[href="/firings/${told.done}"]`;
-  await page.focus(mark);
+  await page.$eval(mark, (mark) => mark.focus());
   await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
   must(page.url().endsWith(told.done), "a mark leads to its firing: " + page.url());
 
