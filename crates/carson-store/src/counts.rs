@@ -94,7 +94,7 @@ impl Store {
         Ok(match &self.db {
             Db::Sqlite(pool) => {
                 query_as(lasted!(
-                    "(julianday(ended_at) - julianday(started_at)) * 86400.0"
+                    "ROUND((julianday(ended_at) - julianday(started_at)) * 86400.0, 3)"
                 ))
                 .bind(since)
                 .fetch_all(pool)

@@ -14,7 +14,7 @@ fn each<C>(
     name: impl Fn(&C) -> String,
     run: impl Fn(&TestFleet, &C) -> Result<(), String>,
 ) {
-    let fleet = sound();
+    let fleet = sound().with_program("claude", "");
     let before = state(&fleet);
     let mut wrong = Vec::new();
     for case in cases {
@@ -103,7 +103,7 @@ const FILES: &[(&[Put], &[&str])] = &[
     (&[AllSettings("[fleet\nname = 1\n")], &["carson.toml:1: this is not TOML"]),
     (&[AllSettings("")], &["carson.toml has no \"widget\"", "it has none"]),
     (&[Settings("[flet]\n")], &["flet: there is no such key", "did you mean fleet?"]),
-    (&[Settings("[page]\nlisten = \"x\"\n")], &["page: this key is planned, and not built yet"]),
+    (&[Settings("[page]\nlisten = \"x\"\n")], &["page.listen: \"x\" is not an address with a port"]),
     (&[Settings("[accounts.play]\nengine = \"rehearsal\"\n")], &["this is not TOML: duplicate key"]),
     (&[Settings("[accounts.Play]\nengine = \"claude\"\n")], &["\"Play\" is not a usable name"]),
     (&[Settings("[accounts.x]\n")], &["accounts.x: engine is missing", "engine = \"claude\""]),

@@ -115,7 +115,11 @@ fn the_documents_name_no_command_that_does_not_exist() {
         "CONTRIBUTING.md",
         "docs/ARCHITECTURE.md",
         "docs/CONFIG.md",
+        "docs/FAQ.md",
         "docs/MIGRATING.md",
+        "docs/OPERATIONS.md",
+        "docs/QUICKSTART.md",
+        "docs/SERVICE.md",
         "docs/forges.md",
     ] {
         let text = fs::read_to_string(root.join(file)).unwrap();

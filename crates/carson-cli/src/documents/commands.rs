@@ -23,6 +23,12 @@ fn commands(line: &str) -> Vec<Vec<String>> {
             ('\\', None) => word.get_or_insert_default().extend(letters.next()),
             ('#', None) if word.is_none() => break,
             (' ' | '\t', None) => all.last_mut().unwrap().extend(word.take()),
+            ('>' | '<', None) => {
+                // Where to, and of which stream, is the shell's.
+                word = word.filter(|word| !word.chars().all(|c| c.is_ascii_digit()));
+                all.last_mut().unwrap().extend(word.take());
+                while letters.next_if(|c| !matches!(c, '&' | ';' | '|')).is_some() {}
+            }
             ('&' | ';' | '|', None) => {
                 all.last_mut().unwrap().extend(word.take());
                 all.push(Vec::new());

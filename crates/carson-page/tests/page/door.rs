@@ -133,11 +133,7 @@ async fn pages_of_others_reach_nothing() {
             "",
         )
         .await;
-        assert_eq!(
-            got.status,
-            403,
-            "{host}: {got:#?}"
-        );
+        assert_eq!(got.status, 403, "{host}: {got:#?}");
     }
     let local = format!("localhost:{port}");
     let got = crate::client::send(
