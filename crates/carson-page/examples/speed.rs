@@ -30,7 +30,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 const ROLES: usize = 50;
 const EACH: usize = 2_000;
-const ASKED: usize = 200;
+const ASKED: usize = 100;
 
 #[tokio::main]
 async fn main() {

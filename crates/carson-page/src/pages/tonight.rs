@@ -24,6 +24,11 @@ use crate::text::usd;
 /// The spans that can be chosen.
 const SPANS: [&str; 5] = ["6h", "12h", "24h", "3d", "7d"];
 
+/// Firings of the timeline, shared out among the roles: a page of many roles is no larger than one of few.
+const MARKS_IN_ALL: usize = 800;
+/// The fewest of one role.
+const FEWEST: u32 = 12;
+
 /// So many newest firings stand below the timeline, too.
 const NEWEST: usize = 12;
 
@@ -65,7 +70,7 @@ pub(crate) async fn page(
         role: None,
         since: since.to_owned(),
         until: None,
-        limit: timeline::LIMIT,
+        limit: limit(home.fleet.roles.len()),
     };
     let span = ask.answer(&home).await?;
     let frame = Frame::of((&desk, &home), &signed, ("/", "Tonight"));
@@ -104,6 +109,11 @@ pub(crate) async fn page(
         frame,
     };
     whole(&home, &tonight)
+}
+
+fn limit(roles: usize) -> u32 {
+    let share = u32::try_from(MARKS_IN_ALL / roles.max(1)).unwrap_or(FEWEST);
+    share.clamp(FEWEST, timeline::LIMIT)
 }
 
 fn legend() -> Vec<Badge> {
