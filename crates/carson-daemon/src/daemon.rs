@@ -19,6 +19,7 @@ use tokio_cron_scheduler::{JobScheduler, JobSchedulerError};
 use tracing::{error, info, warn};
 
 use crate::alarm_clock;
+use crate::chat::Listener;
 use crate::due::Ledger;
 use crate::embedder;
 use crate::health::Health;
@@ -128,6 +129,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     })
     .map_err(no_timer)?;
     daemon.tools.follow(&daemon.shared);
+    daemon.chat.follow();
     daemon.embedder.follow(&daemon.shared);
     let status = format!("roles: {}", daemon.home.fleet.roles.len());
     watchdog::say(&[NotifyState::Ready, NotifyState::Status(&status)]);
@@ -160,6 +162,7 @@ struct Daemon {
     changed: Arc<Notify>,
     recover: Arc<Notify>,
     tools: mcp::Face,
+    chat: Listener,
     embedder: embedder::Kept,
 }
 
@@ -191,8 +194,10 @@ impl Daemon {
         let settings = settings.map_err(DaemonError::Settings)?;
         let mut ledger = Ledger::default();
         ledger.learn(&home.fleet, &home.store, &home.clock).await?;
+        let shared: Shared = Arc::new(RwLock::new(home.clone()));
         Ok(Self {
-            shared: Arc::new(RwLock::new(home.clone())),
+            chat: Listener::of(&shared),
+            shared,
             home,
             start,
             settings,
@@ -302,6 +307,7 @@ impl Daemon {
         }
         *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.home.clone();
         self.tools.follow(&self.shared);
+        self.chat.follow();
         self.embedder.follow(&self.shared);
     }
 

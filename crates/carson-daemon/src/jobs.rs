@@ -4,6 +4,7 @@
 //! went; what is left is found again next time. One that fails, hangs or panics stops no other.
 //! [`all`] is the list; `runner.rs` runs one of them.
 
+mod daily;
 mod database;
 mod leftovers;
 mod memory;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use carson_firing::{ended_pulls, orphan_processes, recover, red_bases, roll_up, stale_claims};
 use carson_home::Home;
+use carson_operator::plans;
 use tokio::sync::{Mutex, Notify};
 
 use crate::health::Health;
@@ -85,6 +87,8 @@ fn all(wires: &Wires) -> Vec<Job> {
             async move { posts(&home, &mut *poster.lock().await).await }
         })
         .quiet_success(),
+        Job::new("approvals", 10 * SECOND, 5 * MINUTE, approvals),
+        Job::new("daily", MINUTE, 5 * MINUTE, daily::post),
         Job::new("memory", HOUR, 3 * HOUR, move |home| {
             memory::gate(home, settings.clone())
         })
@@ -186,6 +190,15 @@ async fn red_bases(home: Home) -> Done {
 async fn posts(home: &Home, poster: &mut Poster) -> Done {
     let sent = poster.drain(home).await.map_err(error_chain)?;
     Ok(Report::counted(sent as usize, "post sent", "posts sent"))
+}
+
+async fn approvals(home: Home) -> Done {
+    let did = plans::follow(&home).await.map_err(error_chain)?;
+    Ok(Report::counted(
+        did as usize,
+        "question noted, decided or closed",
+        "questions noted, decided or closed",
+    ))
 }
 
 async fn heartbeat(home: &Home, pulse: &Pulse) -> Done {

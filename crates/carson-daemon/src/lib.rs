@@ -18,12 +18,13 @@
 //!
 //! What the daemon stands on may fail: a full disk, a database that is locked, deleted or damaged.
 //! Then nothing is claimed, slots stay due, it is said once, and it goes on when it may
-//! ([`health`]). Where the settings say so, tools are served to clients of this machine ([`mcp`]), and our own embedder is kept running ([`embedder`]). That the loop itself turns is what the watchdog and the heartbeat ask ([`watchdog`]).
+//! ([`health`]). Where the settings say so, tools are served to clients of this machine ([`mcp`]), people are listened to in Slack ([`chat`]), and our own embedder is kept running ([`embedder`]). That the loop itself turns is what the watchdog and the heartbeat ask ([`watchdog`]).
 //!
 //! Reading order: `daemon.rs`, `due.rs`, `wall_clock_timer.rs`, `alarm_clock.rs`, `reload.rs`, `health.rs`,
-//! `watchdog.rs`, `jobs.rs`, `outbox.rs`, `mcp.rs`, `embedder.rs`.
+//! `watchdog.rs`, `jobs.rs`, `outbox.rs`, `mcp.rs`, `chat.rs`, `embedder.rs`.
 
 mod alarm_clock;
+mod chat;
 mod daemon;
 mod due;
 mod embedder;

@@ -12,6 +12,9 @@
 //! read their keys, their schema and their checks from the list; everybody else knows a sink by its
 //! name, which stands in the outbox's rows.
 //!
+//! Slack is also a place where people are listened to: [`slack::Chat`] is what the settings say of that, and
+//! `carson-chat` does it.
+//!
 //! [`Message::redacted`] is what may leave: `carson-redact` takes the secrets out.
 //!
 //! Reading order: `message.rs`, `sink.rs`, `section.rs`, `list.rs`, `webhook.rs` (the smallest sink),
@@ -21,14 +24,15 @@ mod address;
 mod http;
 mod list;
 mod message;
+mod ntfy;
 mod section;
 mod sink;
-mod slack;
+pub mod slack;
 #[cfg(test)]
 mod testing;
 mod webhook;
 
 pub use list::{SINKS, spec};
 pub use message::Message;
-pub use section::{ReadSecret, SinkKind, Spec};
+pub use section::{Daily, ReadSecret, SinkKind, Spec};
 pub use sink::{Asking, Notice, NoticeKind, Place, PostError, Posted, Posting, Sink};

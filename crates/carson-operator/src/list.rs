@@ -2,9 +2,9 @@
 
 use crate::verb::Verb;
 use crate::{
-    approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, outcomes, pause, prune, pull_ends, pull_reviews, pulls, retry, roles,
-    show, status, stop, usage, why, workspaces,
+    approve, backup, block, breaker, brief, cost, engines, fire, firings, health, issue_edits,
+    issues, labels, logs, memory, outcomes, pause, plans, prune, pull_ends, pull_reviews, pulls,
+    queue, quiet, retry, roles, shipped, show, status, stop, trust, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -18,6 +18,9 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<show::Show>(),
     Verb::of::<logs::Logs>(),
     Verb::of::<brief::Brief>(),
+    Verb::of::<shipped::Shipped>(),
+    Verb::of::<health::Health>(),
+    Verb::of::<queue::Queue>(),
     Verb::of::<cost::Cost>(),
     Verb::of::<usage::Usage>(),
     Verb::of::<outcomes::Outcomes>(),
@@ -42,9 +45,15 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<fire::DryRun>(),
     Verb::of::<stop::Stop>(),
     Verb::of::<retry::Retry>(),
+    Verb::of::<plans::Plans>(),
     Verb::of::<approve::Approve>(),
+    Verb::of::<plans::Reject>(),
     Verb::of::<pause::Pause>(),
     Verb::of::<pause::Resume>(),
+    Verb::of::<quiet::Quiet>(),
+    Verb::of::<quiet::Ack>(),
+    Verb::of::<trust::Trust>(),
+    Verb::of::<trust::Untrust>(),
     Verb::of::<block::List>(),
     Verb::of::<block::Set>(),
     Verb::of::<block::Clear>(),

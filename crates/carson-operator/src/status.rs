@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::daemons::{Daemon, daemons};
 use crate::firings::state;
+use crate::plans;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
@@ -77,6 +78,9 @@ pub struct Seen {
     pub owed: Vec<Owed>,
     /// Benches whose questions have no answer.
     pub stuck: Vec<Stuck>,
+    /// What waits for a person's yes or no.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<plans::Waiting>,
 }
 
 /// A role.
@@ -208,6 +212,7 @@ impl Ask for Status {
             jobs: store.jobs(None).await?,
             owed: store.owed().await?,
             stuck: store.stuck(&fleet.host).await?,
+            plans: plans::waiting(home).await?,
         })
     }
 }

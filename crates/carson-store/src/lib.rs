@@ -21,10 +21,12 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`,
-//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `approvals.rs`, `chat.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`.
 
+mod approvals;
 pub mod backup;
+mod chat;
 mod checks;
 mod claim;
 mod db;
@@ -55,6 +57,8 @@ mod stuck;
 mod usage;
 mod used;
 
+pub use approvals::{ApprovalRow, Decision, NewApproval, PlanAt};
+pub use chat::{QuietRow, TrustRow};
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
 pub use db::{Opening, Store};

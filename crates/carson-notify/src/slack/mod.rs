@@ -1,8 +1,10 @@
 //! Slack: `[slack]` in carson.toml. By its Web API, or by an incoming webhook.
 
 mod api;
+mod chat;
 mod incoming;
 mod render;
+mod web;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,10 +16,14 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::address;
-use crate::section::{ReadSecret, Spec};
+use crate::section::{Daily, ReadSecret, Spec};
 use crate::sink::Sink;
 use api::Api;
 use incoming::Incoming;
+
+pub use chat::Chat;
+pub use render::{MOST_BLOCKS, sections, shown};
+pub use web::Web;
 
 const NAME: &str = "slack";
 const API_BASE: &str = "api_base = \"https://slack.com/api\", or leave it out";
@@ -25,7 +31,6 @@ const API_BASE: &str = "api_base = \"https://slack.com/api\", or leave it out";
 /// `[slack]`
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[schemars(extend("x-planned" = ["app_token_file", "trusted"]))]
 pub(crate) struct SlackSection {
     /// The address of the API, for `token_file`.
     #[schemars(extend("examples" = ["https://slack.com/api"]))]
@@ -39,6 +44,25 @@ pub(crate) struct SlackSection {
     /// A file, mode 0600, with the address of an incoming webhook.
     #[schemars(extend("examples" = ["slack.webhook"]))]
     webhook_file: Option<String>,
+    /// A file, mode 0600, with an app token: people are listened to (Socket Mode; [CHAT.md](CHAT.md)).
+    #[schemars(extend("examples" = ["slack.app-token"]))]
+    app_token_file: Option<String>,
+    /// The ids of the members who are listened to.
+    #[schemars(extend("examples" = [["U012ABC34"]]))]
+    trusted: Vec<String>,
+    /// The ids of those of them who may also let roles fire (`run`).
+    #[schemars(extend("examples" = [["U012ABC34"]]))]
+    operators: Vec<String>,
+    /// How long a question with buttons may be answered, in hours; 24 at most, because a plan waits no longer.
+    #[schemars(extend("examples" = [8]))]
+    approve_hours: u32,
+    /// When the morning's brief is posted, in the fleet's zone; 07:30 where people are listened to, never where it
+    /// is empty.
+    #[schemars(extend("examples" = ["07:30"]))]
+    brief: Option<String>,
+    /// When the evening's recap is posted; 22:00 where people are listened to, never where it is empty.
+    #[schemars(extend("examples" = ["22:00"]))]
+    recap: Option<String>,
 }
 
 impl Default for SlackSection {
@@ -48,6 +72,12 @@ impl Default for SlackSection {
             channel: "#carson".into(),
             token_file: None,
             webhook_file: None,
+            app_token_file: None,
+            trusted: Vec::new(),
+            operators: Vec::new(),
+            approve_hours: 24,
+            brief: None,
+            recap: None,
         }
     }
 }
@@ -88,7 +118,11 @@ impl Section for SlackSection {
                 around.problem("api_base", &problem, API_BASE);
             }
         }
+        let chat = chat::check(&self, around);
+        let daily = chat::daily(&self, chat.is_some(), around);
         Some(Arc::new(SlackSpec {
+            chat,
+            daily,
             sign_in: match self.token_file {
                 Some(_) => SignIn::Token {
                     api_base: self.api_base,
@@ -107,6 +141,8 @@ struct SlackSpec {
     sign_in: SignIn,
     /// With the token, or the webhook's address.
     file: PathBuf,
+    chat: Option<Chat>,
+    daily: Daily,
 }
 
 /// How to reach it.
@@ -124,16 +160,24 @@ impl Spec for SlackSpec {
     }
 
     fn files(&self) -> Vec<&Path> {
-        vec![&self.file]
+        let listens = self.chat.iter().flat_map(Chat::files);
+        [self.file.as_path()].into_iter().chain(listens).collect()
+    }
+
+    fn chat(&self) -> Option<&Chat> {
+        self.chat.as_ref()
+    }
+
+    fn daily(&self) -> Daily {
+        self.daily
     }
 
     fn open(&self, read: &ReadSecret) -> Result<Box<dyn Sink>, String> {
         let secret: SecretString = read(&self.file)?;
         Ok(match &self.sign_in {
             SignIn::Token { api_base, channel } => Box::new(Api {
-                api_base: api_base.clone(),
                 channel: channel.clone(),
-                token: secret,
+                web: Web::at(api_base, secret),
             }),
             SignIn::Webhook => Box::new(Incoming { url: secret }),
         })

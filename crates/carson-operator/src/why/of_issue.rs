@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::of_role::open_breaker;
 use super::stops::change_of_held;
 use crate::firings::state;
+use crate::plans;
 use crate::refusal::Refusal;
 use crate::status::{Next, next};
 
@@ -114,6 +115,11 @@ pub(super) async fn reasons_of_issue(
     if waiting_plan(home, repo, number).await?.is_some() {
         told.facts
             .push("its plan waits for a person's approval".to_owned());
+        let asked = plans::waiting(home).await?.into_iter();
+        let ours = asked.filter(|one| one.repo == repo.name && one.issue == Some(number));
+        let stuck = ours.filter(|one| one.state != plans::State::Waits);
+        told.facts
+            .extend(stuck.map(|one| format!("{} {}", one.what(), one.stands())));
         let approve = format!("approve {number} --repo {}", repo.name);
         let change = Change::default().text("read it there, then ");
         told.change = Some(change.command(approve));

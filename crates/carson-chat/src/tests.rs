@@ -1,0 +1,6 @@
+//! A scripted Slack on this machine: real HTTP, and a real WebSocket.
+
+mod clicks;
+mod said;
+mod sockets;
+mod stage;
