@@ -321,3 +321,24 @@ pub const VERBS: &[ChatVerb] = &[
     ),
     looks("help", "", "This list", &[], Does::Help),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_the_chat_lists_each_verb() {
+        let mut table = String::from("| verb | what it does | who |\n|---|---|---|\n");
+        for verb in VERBS {
+            let who = match verb.may {
+                May::Trusted => "trusted",
+                May::Settings => "`slack.trusted`",
+                May::Operators => "`slack.operators`",
+            };
+            let usage = verb.usage().replace('|', "\\|");
+            table.push_str(&format!("| `{usage}` | {} | {who} |\n", verb.what));
+        }
+        let page = include_str!("../../../docs/CHAT.md");
+        assert!(page.contains(&table), "docs/CHAT.md must hold:\n{table}");
+    }
+}

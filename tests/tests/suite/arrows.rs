@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 23] = [
+const FLOORS: [(&str, u32); 24] = [
     ("carson-core", 0),
     ("carson-hook", 0),
     ("carson-redact", 0),
@@ -27,12 +27,13 @@ const FLOORS: [(&str, u32); 23] = [
     ("carson-firing", 4),
     ("carson-operator", 5),
     ("carson-mcp", 6),
+    ("carson-chat", 6),
     ("carson-daemon", 6),
     ("carson-cli", 7),
 ];
 
 /// The only arrows within a floor.
-const LEVEL: [(&str, &str); 9] = [
+const LEVEL: [(&str, &str); 10] = [
     // What an operator may write about a sink or a forge stands beside it.
     ("carson-config", "carson-forge"),
     ("carson-config", "carson-notify"),
@@ -42,6 +43,7 @@ const LEVEL: [(&str, &str); 9] = [
     ("carson-home", "carson-memory"),
     // It starts the faces that are served.
     ("carson-daemon", "carson-mcp"),
+    ("carson-daemon", "carson-chat"),
     ("carson-egress", "carson-proc"),
     ("carson-git", "carson-proc"),
     ("carson-engine", "carson-proc"),

@@ -32,6 +32,7 @@ mod proposed_check;
 mod proposed_setup;
 mod prune;
 mod pull_reviews;
+mod questions;
 mod rehearsal;
 mod repository_files;
 mod retry;
@@ -51,7 +52,7 @@ use clap::CommandFactory;
 
 use crate::app::App;
 use crate::args::agent::Agent;
-use crate::args::{Args, Command, FiringAction};
+use crate::args::{Args, Command, FiringAction, QueueCommand};
 use crate::error::CommandError;
 use crate::log;
 
@@ -111,6 +112,15 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Stop { firing } => stop::run(app, firing).await,
         Command::Retry { issue, repo } => retry::run(app, issue, repo.repo).await,
         Command::Approve { issue, repo } => approve::run(app, issue, repo.repo).await,
+        Command::Reject { issue, repo } => questions::reject(app, issue, repo.repo).await,
+        Command::Plans => questions::plans(app).await,
+        Command::Health => questions::health(app).await,
+        Command::Queue(QueueCommand::List) => questions::queue(app).await,
+        Command::Shipped { since } => questions::shipped(app, since).await,
+        Command::Quiet { r#for, sink } => questions::quiet(app, r#for, sink).await,
+        Command::Ack { alert } => questions::ack(app, alert).await,
+        Command::Trust { id } => questions::trust(app, id).await,
+        Command::Untrust { id } => questions::untrust(app, id).await,
         Command::Status { jobs, watch: false } => status::run(app, jobs).await,
         Command::Status { jobs, watch: true } => status::watch(app, jobs).await,
         Command::Why { what } => why::run(app, what).await,
