@@ -56,6 +56,7 @@ mod mcp_sdk;
 mod memory_dir;
 mod npm_packages;
 mod ordinary;
+mod package;
 mod packagers;
 mod pgvector;
 mod postgres;
@@ -78,6 +79,7 @@ usage: cargo xtask COMMAND
 
 commands:
   install [ARGS]  install carson and the programs beside it; ARGS go to cargo install (--root DIR)
+  package tar     one archive with every program and its install.sh, and its digest, in target/package
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
@@ -131,6 +133,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         ["install", rest @ ..] => install::run(interrupt, rest),
+        ["package", "tar"] => package::tar(interrupt),
         ["test"] => test::run(interrupt, &[], &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
         ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),
