@@ -4,7 +4,6 @@
 //! round. `/readyz` says whether something could be fired now: not while the store is away, and not while this
 //! daemon only waits for its firings to end. None of them takes a password, says a secret, or changes anything.
 
-mod door;
 mod facts;
 mod serve;
 

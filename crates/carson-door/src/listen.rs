@@ -24,10 +24,12 @@ const HEAD_BYTES: usize = 16 << 10;
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Listens at an address and serves there, as long as this is polled; while the address cannot be had, it is tried
-/// again. The service is made for the address that it is reached at; `what` is its name in the log.
+/// again. The service is made for the address that it is reached at; `what` is its name in the log, and no connection
+/// lasts longer than `longest`, where one is given.
 pub async fn keep<S, B>(
     address: SocketAddr,
     what: &'static str,
+    longest: Option<Duration>,
     service: impl FnOnce(SocketAddr) -> S,
 ) -> Infallible
 where
@@ -38,7 +40,7 @@ where
     B::Data: Send,
     B::Error: std::error::Error + Send + Sync,
 {
-    serve(bound(address, what, AGAIN).await, what, service).await
+    serve(bound(address, what, AGAIN).await, what, longest, service).await
 }
 
 /// A listener at an address, as soon as that can be had.
@@ -61,6 +63,7 @@ pub async fn bound(address: SocketAddr, what: &str, again: Duration) -> TcpListe
 pub async fn serve<S, B>(
     listener: TcpListener,
     what: &'static str,
+    longest: Option<Duration>,
     service: impl FnOnce(SocketAddr) -> S,
 ) -> Infallible
 where
@@ -89,7 +92,11 @@ where
         while open.try_join_next().is_some() {}
         match listener.accept().await {
             Ok((stream, _)) => match Arc::clone(&slots).try_acquire_owned() {
-                Ok(slot) => drop(open.spawn(talk(stream, what, service.clone(), slot))),
+                Ok(slot) => drop(open.spawn(within(
+                    longest,
+                    what,
+                    talk(stream, what, service.clone(), slot),
+                ))),
                 Err(_) => {
                     tracing::warn!(
                         "{what}: {CONNECTIONS} connections are open, and one more is not"
@@ -100,6 +107,18 @@ where
                 // Out of descriptors, or the client is gone: neither is helped by hurry.
                 tracing::warn!(%error, "{what}: a connection could not be taken");
                 tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+}
+
+/// Ends a connection that takes too long: whoever reads slowly holds a place that others want.
+async fn within(longest: Option<Duration>, what: &str, talk: impl Future<Output = ()>) {
+    match longest {
+        None => talk.await,
+        Some(longest) => {
+            if tokio::time::timeout(longest, talk).await.is_err() {
+                tracing::debug!("a connection to {what} took too long");
             }
         }
     }
@@ -125,7 +144,30 @@ where
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::Empty;
+    use hyper::body::Bytes;
+    use hyper::service::service_fn;
+    use tokio::io::AsyncReadExt as _;
+
     use super::*;
+
+    #[tokio::test]
+    async fn whoever_says_nothing_and_stays_is_let_go_after_the_longest_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let nothing = |_| {
+            service_fn(|_: Request<Incoming>| async {
+                Ok::<_, Infallible>(Response::new(Empty::<Bytes>::new()))
+            })
+        };
+        let longest = Some(Duration::from_millis(50));
+        let served = tokio::spawn(serve(listener, "it", longest, nothing));
+        let mut client = TcpStream::connect(at).await.unwrap();
+        let mut said = Vec::new();
+        let ended = tokio::time::timeout(HEAD / 2, client.read_to_end(&mut said));
+        assert_eq!(ended.await.expect("it was held").unwrap(), 0);
+        served.abort();
+    }
 
     #[tokio::test]
     async fn an_address_that_is_taken_is_waited_for() {

@@ -43,7 +43,7 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 /// Listens at an address and serves there, as long as this is polled; while the address cannot be had, it is tried
 /// again.
 pub async fn keep(address: SocketAddr, standing: Arc<dyn Standing>, token: Token) -> Infallible {
-    carson_door::keep(address, MCP, move |at| {
+    carson_door::keep(address, MCP, None, move |at| {
         served(Door::new(at, standing, token))
     })
     .await
@@ -56,7 +56,7 @@ async fn serve(
     standing: Arc<dyn Standing>,
     token: Token,
 ) -> Infallible {
-    carson_door::serve(listener, MCP, move |at| {
+    carson_door::serve(listener, MCP, None, move |at| {
         served(Door::new(at, standing, token))
     })
     .await

@@ -32,7 +32,7 @@ const ICON: &str = include_str!("../assets/icon.svg");
 /// When the system gives no random bytes: nobody could sign in.
 pub async fn keep(address: SocketAddr, homes: Homes) -> Result<Infallible, String> {
     let service = service(homes)?;
-    Ok(carson_door::keep(address, PAGE, service).await)
+    Ok(carson_door::keep(address, PAGE, None, service).await)
 }
 
 /// Serves one listener as long as this is polled; its connections end with it.
@@ -41,7 +41,7 @@ pub async fn keep(address: SocketAddr, homes: Homes) -> Result<Infallible, Strin
 /// As [`keep`].
 pub async fn serve(listener: TcpListener, homes: Homes) -> Result<Infallible, String> {
     let service = service(homes)?;
-    Ok(carson_door::serve(listener, PAGE, service).await)
+    Ok(carson_door::serve(listener, PAGE, None, service).await)
 }
 
 type Served = TowerToHyperService<Router>;

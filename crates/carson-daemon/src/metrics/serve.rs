@@ -1,4 +1,6 @@
-//! The transport: HTTP/1.1, one request a connection, with bounds.
+//! What is answered over HTTP, to whom.
+//!
+//! Who asks has to do so under a name of ours, and be no web page: numbers are for programs.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -6,32 +8,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carson_config::Metrics as Settings;
+use carson_door::Names;
 use carson_operator::metrics::Exposition;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
-use tracing::{debug, error, info, warn};
+use hyper::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HeaderValue, ORIGIN};
+use hyper::service::{Service, service_fn};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+#[cfg(test)]
+use tokio::net::TcpListener;
 
-use super::door;
 use super::facts::Facts;
 
-/// Connections at once.
-const CONNECTIONS: usize = 16;
-/// How long a client may take to say what it wants.
-const HEAD: Duration = Duration::from_secs(5);
-/// The most bytes of that; the least that the library has.
-const HEAD_BYTES: usize = 8 << 10;
+/// What it is called in the log.
+const METRICS: &str = "the metrics";
 /// How long a connection may last, from its first byte to the last of its answer.
-const WHOLE: Duration = Duration::from_secs(30);
-/// How soon an address that cannot be had is tried again.
-const AGAIN: Duration = Duration::from_secs(10);
+const WHOLE: Option<Duration> = Some(Duration::from_secs(30));
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
@@ -39,88 +31,74 @@ type Answer = Response<Full<Bytes>>;
 
 /// Listens and serves as long as this is polled; while the address cannot be had, it is tried again.
 pub(super) async fn keep(settings: Settings, facts: Arc<Facts>) -> Infallible {
-    let address = settings.listen;
-    let mut said = false;
-    let listener = loop {
-        match TcpListener::bind(address).await {
-            Ok(listener) => break listener,
-            Err(error) => {
-                if !std::mem::replace(&mut said, true) {
-                    error!(%address, %error, "metrics are not served: the address cannot be had; it is tried again");
-                }
-                tokio::time::sleep(AGAIN).await;
-            }
-        }
-    };
-    info!(%address, "metrics are served over HTTP");
-    serve(listener, settings, facts).await
+    let hosts = settings.hosts;
+    carson_door::keep(settings.listen, METRICS, WHOLE, move |at| {
+        service(Desk::of(at, &hosts, facts))
+    })
+    .await
 }
 
 /// Serves one listener; its connections end with it.
+#[cfg(test)]
 pub(super) async fn serve(
     listener: TcpListener,
     settings: Settings,
     facts: Arc<Facts>,
 ) -> Infallible {
-    let at = listener.local_addr().unwrap_or(settings.listen);
-    let hosts: Arc<[String]> = settings.hosts.into();
-    let slots = Arc::new(Semaphore::new(CONNECTIONS));
-    let mut open = JoinSet::new();
-    loop {
-        while open.try_join_next().is_some() {}
-        match listener.accept().await {
-            Ok((stream, _)) => match slots.clone().try_acquire_owned() {
-                Ok(slot) => {
-                    let desk = Desk {
-                        at,
-                        hosts: hosts.clone(),
-                        facts: facts.clone(),
-                    };
-                    open.spawn(async move {
-                        talk(stream, desk).await;
-                        drop(slot);
-                    });
-                }
-                Err(_) => {
-                    debug!("metrics: {CONNECTIONS} connections are open, and one more is not");
-                }
-            },
-            Err(error) => {
-                // Out of descriptors, or the client is gone: neither is helped by hurry.
-                warn!(%error, "metrics: a connection could not be taken");
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        }
-    }
+    let hosts = settings.hosts;
+    carson_door::serve(listener, METRICS, WHOLE, move |at| {
+        service(Desk::of(at, &hosts, facts))
+    })
+    .await
 }
 
-/// What one connection is answered from.
+fn service(
+    desk: Desk,
+) -> impl Service<
+    Request<Incoming>,
+    Response = Answer,
+    Error = Infallible,
+    Future = impl Future<Output = Result<Answer, Infallible>> + Send,
+> + Clone
++ Send
++ 'static {
+    let desk = Arc::new(desk);
+    service_fn(move |request| {
+        let desk = Arc::clone(&desk);
+        async move { Ok::<_, Infallible>(desk.answer(&request).await) }
+    })
+}
+
+/// What connections are answered from.
 struct Desk {
-    at: SocketAddr,
-    hosts: Arc<[String]>,
+    names: Names,
     facts: Arc<Facts>,
 }
 
-async fn talk(stream: TcpStream, desk: Desk) {
-    let desk = &desk;
-    let service =
-        service_fn(move |request| async move { Ok::<_, Infallible>(desk.answer(&request).await) });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(HEAD_BYTES)
-        .keep_alive(false)
-        .serve_connection(TokioIo::new(stream), service);
-    match tokio::time::timeout(WHOLE, connection).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => debug!(%error, "a connection to the metrics broke"),
-        Err(_) => debug!("a connection to the metrics took too long"),
-    }
+/// The address's own names, those of this machine itself, and those that the settings have, without a port.
+fn names(at: SocketAddr, hosts: &[String]) -> Names {
+    let port = at.port();
+    let itself = ["127.0.0.1", "[::1]"].into_iter();
+    let all = itself.chain(hosts.iter().map(String::as_str));
+    let all: Vec<String> = all.map(|name| format!("{name}:{port}")).collect();
+    Names::of(at).and(&all)
+}
+
+/// Whether a request may be answered.
+fn is_ours(names: &Names, headers: &HeaderMap) -> bool {
+    !headers.contains_key(ORIGIN) && names.are_meant(headers)
 }
 
 impl Desk {
+    fn of(at: SocketAddr, hosts: &[String], facts: Arc<Facts>) -> Self {
+        Self {
+            names: names(at, hosts),
+            facts,
+        }
+    }
+
     async fn answer(&self, request: &Request<Incoming>) -> Answer {
-        if !door::is_ours(self.at, &self.hosts, request.headers()) {
+        if !is_ours(&self.names, request.headers()) {
             return said(
                 StatusCode::FORBIDDEN,
                 "this Host is not served here: name it in hosts of [metrics]",
@@ -170,4 +148,50 @@ fn with(status: StatusCode, kind: &'static str, body: Bytes) -> Answer {
         answer.headers_mut().insert(name, value);
     }
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_ours_is_answered_and_a_web_page_is_not() {
+        let at: SocketAddr = "0.0.0.0:9420".parse().unwrap();
+        let names = names(at, &["attic.lan".to_owned()]);
+        let asked = |headers: &[(&'static str, &str)]| {
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                map.append(*name, HeaderValue::from_str(value).unwrap());
+            }
+            is_ours(&names, &map)
+        };
+        for host in [
+            "127.0.0.1:9420",
+            "LOCALHOST:9420",
+            "[::1]:9420",
+            "Attic.lan:9420",
+        ] {
+            assert!(asked(&[("host", host)]), "{host}");
+        }
+        for host in [
+            "attic.lan",
+            "attic.lan:80",
+            "evil.example:9420",
+            "attic.lan.evil.example:9420",
+            "127.0.0.1",
+            "",
+        ] {
+            assert!(!asked(&[("host", host)]), "{host}");
+        }
+        assert!(!asked(&[]));
+        assert!(!asked(&[
+            ("host", "localhost:9420"),
+            ("host", "localhost:9420")
+        ]));
+        let page = [
+            ("host", "localhost:9420"),
+            ("origin", "http://localhost:9420"),
+        ];
+        assert!(!asked(&page));
+    }
 }
