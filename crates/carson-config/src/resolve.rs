@@ -78,7 +78,7 @@ pub(crate) fn fleet(
     };
     let (listed, at) = (&raw.listed, &around.paths);
     let sinks = SINKS.iter();
-    let sinks = sinks.filter_map(|sink| listed::check(sink, listed, at, &mut check));
+    let sinks = sinks.filter_map(|sink| listed::check(sink, listed, (at, false), &mut check));
     let sinks = sinks.collect();
     let forges = forges(listed, at, &mut check);
     let (day, month) = (

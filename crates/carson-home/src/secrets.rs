@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use carson_config::{Fleet, read_secret};
+use carson_config::{Fleet, HeartbeatUrl, known_secret, read_secret};
 use secrecy::SecretString;
 
 use crate::lent_dirs::is_lent;
@@ -49,7 +49,8 @@ const LINES: usize = 10_000;
 const LONG: usize = 40;
 
 /// Every secret that these settings and the operator's environment hold. A file that cannot be read
-/// is left out here: whoever needs it says so.
+/// is left out here: whoever needs it says so. What only a face or a sink needs stops no firing where others can read
+/// its file, and is a secret all the same.
 #[must_use]
 pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString> {
     let mut held = Vec::new();
@@ -58,15 +59,18 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
         held.extend(file.and_then(|file| read_secret(file).ok()));
     }
     for sink in &fleet.sinks {
-        held.extend(sink.secrets(&secret));
+        held.extend(sink.secrets(&|file| known_secret(file).ok_or_else(String::new)));
     }
-    let token = fleet.mcp.as_ref().map(|mcp| read_secret(&mcp.token_file));
-    held.extend(token.and_then(Result::ok));
-    let token = fleet
-        .page
-        .as_ref()
-        .map(|page| read_secret(&page.token_file));
-    held.extend(token.and_then(Result::ok));
+    let mcp = fleet.mcp.as_ref().map(|mcp| &mcp.token_file);
+    let page = fleet.page.as_ref().map(|page| &page.token_file);
+    let embedder = fleet.memory.embedder.as_ref();
+    let embedder = embedder.and_then(|at| at.key_file.as_ref());
+    let heartbeat = match &fleet.heartbeat.to {
+        Some(HeartbeatUrl::File(file)) => Some(file),
+        _ => None,
+    };
+    let aside = [mcp, page, embedder, heartbeat].into_iter().flatten();
+    held.extend(aside.filter_map(|file| known_secret(file)));
     let mut values: Vec<String> = passwords(&fleet.database);
     for repo in fleet.repos.values() {
         values.extend(passwords(&repo.url));

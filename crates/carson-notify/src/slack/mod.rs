@@ -75,7 +75,7 @@ impl Section for SlackSection {
             && let Err(problem) = address::secret(text.expose_secret())
         {
             let hint = "one line: https://hooks.slack.com/services/…";
-            around.problem(key, &problem, hint);
+            around.warning(key, &problem, hint);
         }
         match Url::parse(&self.api_base) {
             Ok(url) if address::is_web(&url) && !address::is_readable_on_the_way(&url) => {}
@@ -135,7 +135,11 @@ impl Spec for SlackSpec {
                 channel: channel.clone(),
                 token: secret,
             }),
-            SignIn::Webhook => Box::new(Incoming { url: secret }),
+            SignIn::Webhook => {
+                let file = self.file.display();
+                address::secret(secret.expose_secret()).map_err(|why| format!("{file}: {why}"))?;
+                Box::new(Incoming { url: secret })
+            }
         })
     }
 }
