@@ -8,7 +8,8 @@ use clap::CommandFactory;
 use super::Args;
 
 /// Verbs that are typed in another way.
-const TYPED: [(&str, &str); 4] = [
+const TYPED: [(&str, &str); 5] = [
+    ("firings older", "firings"),
     ("firings show", "firings id"),
     ("timeline", "firings"),
     ("tally", "cost"),

@@ -48,7 +48,7 @@ async fn show(app: &App, home: &Home, with_jobs: bool) -> Result<u8, CommandErro
         print::sorted_json(&seen);
         return Ok(0);
     }
-    print::line(&format!("{} on {}", seen.fleet, seen.host));
+    print::row(&format!("{} on {}", seen.fleet, seen.host));
     daemons(&seen);
     stops(&seen);
     let rows = seen.roles.iter().map(|role| {
@@ -70,7 +70,7 @@ async fn show(app: &App, home: &Home, with_jobs: bool) -> Result<u8, CommandErro
             usd: seen.spent_today,
             estimated: seen.spent_estimated,
         };
-        print::line(&format!("spent today: {spent}"));
+        print::row(&format!("spent today: {spent}"));
     }
     posts(&seen);
     jobs(&seen, with_jobs);
@@ -87,13 +87,13 @@ fn posts(seen: &Seen) {
             Some(error) => format!(": {error}"),
             None => String::new(),
         };
-        print::line(&format!("{posts} {wait} for {}{why}", sink.name));
+        print::row(&format!("{posts} {wait} for {}{why}", sink.name));
     }
 }
 
 fn daemons(seen: &Seen) {
     if seen.hosts.is_empty() {
-        print::line("no daemon was ever here: `carson daemon` starts one");
+        print::row("no daemon was ever here: `carson daemon` starts one");
     }
     for daemon in &seen.hosts {
         let host = &daemon.row;
@@ -102,7 +102,7 @@ fn daemons(seen: &Seen) {
             Life::Silent => "; it is silent",
             Life::Ended => "; it is not running",
         };
-        print::line(&format!(
+        print::row(&format!(
             "daemon on {}: pid {}, heard of {}{life}",
             host.name,
             host.pid,
@@ -121,7 +121,7 @@ fn or_typed(until: Option<DateTime<Utc>>, typed: &str) -> String {
 
 fn stops(seen: &Seen) {
     if let Some(why) = &seen.no_room {
-        print::alarm(&format!("NO ROOM: {why}"));
+        alarm(&format!("NO ROOM: {why}"));
     }
     let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
     for row in seen.pauses.iter().filter(standing) {
@@ -131,7 +131,7 @@ fn stops(seen: &Seen) {
             PauseScope::Repo(name) => format!("`carson resume --repo {name}`"),
             PauseScope::Account(name) => format!("`carson resume --account {name}`"),
         };
-        print::warning(&format!(
+        warning(&format!(
             "PAUSED {} until {}: {}",
             row.scope,
             or_typed(row.until, &ends),
@@ -140,7 +140,7 @@ fn stops(seen: &Seen) {
     }
     for row in &seen.blocks {
         let ends = format!("`carson block clear {}`", row.account);
-        print::alarm(&format!(
+        alarm(&format!(
             "BLOCKED account {} until {}: {}",
             row.account,
             or_typed(row.until, &ends),
@@ -148,9 +148,7 @@ fn stops(seen: &Seen) {
         ));
     }
     if seen.roles.is_empty() {
-        print::alarm(
-            "NO ROLE: nothing fires; `carson init --role implementer` makes the first one",
-        );
+        alarm("NO ROLE: nothing fires; `carson init --role implementer` makes the first one");
     }
     for role in &seen.roles {
         let Some(open) = &role.breaker else { continue };
@@ -159,7 +157,7 @@ fn stops(seen: &Seen) {
             Some(at) if at <= seen.now => format!("its next firing ends well, or {reset}"),
             until => or_typed(until, &reset),
         };
-        print::alarm(&format!(
+        alarm(&format!(
             "BREAKER of {} is open until {until}: {}",
             role.name, open.why
         ));
@@ -167,16 +165,16 @@ fn stops(seen: &Seen) {
     for one in &seen.role_stops {
         let until = one.until.map(|at| format!(" until {}", instant(at)));
         let (until, stop) = (until.unwrap_or_default(), one.stop.as_str().to_uppercase());
-        print::warning(&format!("{stop} of {}{until}: {}", one.role, one.why));
+        warning(&format!("{stop} of {}{until}: {}", one.role, one.why));
     }
     for row in &seen.preflights {
-        print::alarm(&failing(row));
+        alarm(&failing(row));
     }
     for one in &seen.owed {
-        print::warning(&owed(one));
+        warning(&owed(one));
     }
     for one in &seen.stuck {
-        print::alarm(&format!(
+        alarm(&format!(
             "STUCK bench {} since {}: {}; look into benches/{0}, or `carson prune --discard {0}`",
             one.bench,
             instant(one.since),
@@ -185,7 +183,7 @@ fn stops(seen: &Seen) {
     }
     let full = |window: &&UsageWindow| window.utilization >= FULL;
     for window in seen.windows.iter().filter(full) {
-        print::warning(&format!("NEARLY USED UP: {window}"));
+        warning(&format!("NEARLY USED UP: {window}"));
     }
 }
 
@@ -233,7 +231,7 @@ fn running(seen: &Seen) {
         let title = row.title.as_ref().filter(|_| !work.is_empty());
         let title = title.map_or_else(String::new, |title| format!(" {title}"));
         let cost = row.spent().map(|spent| format!(", {spent}"));
-        print::line(&format!(
+        print::row(&format!(
             "running {} {}{work}{title}: {}, {}{}{gone}",
             row.id.short(),
             row.role,
@@ -251,12 +249,12 @@ fn jobs(seen: &Seen, all: bool) {
     }
     let failed = seen.jobs.iter().filter(|row| row.failures > 0).count();
     let well = seen.jobs.len() - failed;
-    print::line(&format!(
+    print::row(&format!(
         "jobs: {well} well, {failed} failing (`carson status --jobs` lists them)"
     ));
     for row in seen.jobs.iter().filter(|row| row.failures > 0 && !all) {
         let times = counted(u64::try_from(row.failures).unwrap_or(0), "time");
-        print::alarm(&format!(
+        alarm(&format!(
             "JOB {} on {} failed {times}: {}",
             row.name, row.host, row.said
         ));
@@ -280,4 +278,12 @@ fn jobs(seen: &Seen, all: bool) {
         &["JOB", "HOST", "LAST", "RESULT", "NEXT IN", "SAID"],
         rows.collect(),
     );
+}
+
+fn alarm(text: &str) {
+    print::alarm(&print::flat(text));
+}
+
+fn warning(text: &str) {
+    print::warning(&print::flat(text));
 }
