@@ -216,7 +216,8 @@ mod tests {
             held.push(late);
         }
         let mut first = held.swap_remove(0);
-        let ended = tokio::time::timeout(HEAD / 2, first.read_to_end(&mut Vec::new()));
+        let mut said = Vec::new();
+        let ended = tokio::time::timeout(HEAD / 2, first.read_to_end(&mut said));
         let ended = ended.await.expect("it gave way");
         assert!(ended.map_or(true, |bytes| bytes == 0));
         served.abort();

@@ -55,6 +55,39 @@ impl Ask for List {
     }
 }
 
+/// Which firings, skipped slots too, were there before one, the newest first?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Older {
+    /// Only of this role.
+    pub role: Option<String>,
+    /// Those that were claimed before this one; the newest without it.
+    pub before: Option<String>,
+    /// At most so many.
+    #[serde(default = "limit")]
+    pub limit: u32,
+}
+
+impl Ask for Older {
+    const NAME: &'static str = "firings older";
+    const WHAT: &'static str = "List the firings before one, the newest first";
+    const WHO: Who = Who::Anyone;
+    type Answer = Vec<Firing>;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let role = self.role.as_deref();
+        let role = role
+            .map(|name| names::role(&home.fleet, name))
+            .transpose()?;
+        let before = match self.before.as_deref() {
+            Some(id) => Some(names::firing(&home.store, id).await?.id),
+            None => None,
+        };
+        let role = role.map(|role| &role.name);
+        Ok(home.store.firings_before(role, before, self.limit).await?)
+    }
+}
+
 /// What did one firing do?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

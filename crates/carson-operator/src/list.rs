@@ -14,6 +14,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<roles::List>(),
     Verb::of::<roles::Show>(),
     Verb::of::<firings::List>(),
+    Verb::of::<firings::Older>(),
     Verb::of::<firings::Show>(),
     Verb::of::<show::Show>(),
     Verb::of::<transcript::Transcript>(),

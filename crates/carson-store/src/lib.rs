@@ -21,7 +21,7 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
-//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `spans.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`.
 
 pub mod backup;
@@ -50,6 +50,7 @@ mod progress;
 mod pull_ends;
 mod read;
 mod row;
+mod spans;
 mod sqlite;
 mod stops;
 mod stuck;
@@ -78,6 +79,7 @@ pub use pauses::{PauseRow, PauseScope};
 pub use progress::{Judged, Progress, Stopped};
 pub use pull_ends::PullEndRow;
 pub use read::{Filter, Found};
+pub use spans::{Drawn, Quiet};
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
 pub use stuck::Stuck;
 pub use undo::{NewUndo, UndoRow, UndoState};
