@@ -171,6 +171,7 @@ async fn work(store: &Store) {
     store.last_in(&role, &widget).await.unwrap();
     store.owing(&host, at(9)).await.unwrap();
     store.owes(id).await.unwrap();
+    store.owing_in(&widget).await.unwrap();
     store.effects(id).await.unwrap();
     let tried = carson_store::Tried {
         state: carson_store::EffectState::Done,
