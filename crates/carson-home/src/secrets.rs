@@ -32,11 +32,15 @@ const SECRET_WORDS: [&str; 18] = [
 ];
 
 /// Last words in the name of a variable that say that its value is none.
-const HARMLESS_WORDS: [&str; 26] = [
+const HARMLESS_WORDS: [&str; 37] = [
     "REGION", "MODEL", "PROFILE", "PROJECT", "URL", "HOST", "PORT", "LANG", "LOCALE", "TZ", "DIR",
     "PATH", "HOME", "FILE", "NAME", "USER", "EMAIL", "ID", "LEVEL", "MODE", "ENDPOINT", "VERSION",
-    "TIMEOUT", "SHELL", "TERM", "LOG",
+    "TIMEOUT", "SHELL", "TERM", "LOG", "LIMIT", "HINT", "COUNT", "SIZE", "LENGTH", "MAX", "MIN",
+    "TTL", "METHOD", "TYPE", "SOCK",
 ];
+
+/// Where somebody is and was: the shells' and npm's own, and no password (`DB_PWD` is one).
+const DIRECTORIES: [&str; 3] = ["PWD", "OLDPWD", "INIT_PWD"];
 
 /// Values that are not told by their name are from here on long enough to be no word.
 const LEAST_UNNAMED: usize = 10;
@@ -168,12 +172,15 @@ fn is_secret_name(name: &str) -> bool {
 
 fn is_harmless_name(name: &str) -> bool {
     let last = words(name).pop().unwrap_or_default();
-    HARMLESS_WORDS.contains(&last.as_str()) || name.starts_with("LC_")
+    let is_directory = DIRECTORIES.contains(&name.to_ascii_uppercase().as_str());
+    HARMLESS_WORDS.contains(&last.as_str()) || name.starts_with("LC_") || is_directory
 }
 
-/// No path, address, number or word: those stand in ordinary text.
+/// No path, address, number or word: those stand in ordinary text. A passphrase may begin as a path
+/// does and have spaces, so such a path must be there.
 fn could_be_secret(value: &str) -> bool {
-    let is_path = value.starts_with(['/', '~', '.']) && !value.contains(' ');
+    let is_path = value.starts_with(['/', '~', '.']) && !value.contains(' ')
+        || value.starts_with('/') && Path::new(value).exists();
     let is_number = value.parse::<f64>().is_ok() && value.len() < 16;
     let is_word = value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_lowercase());
     value.len() >= LEAST && !(is_path || is_number || is_word || value.contains("://"))
@@ -279,6 +286,39 @@ mod tests {
             "short1",
         ];
         assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn where_somebody_works_is_no_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path().join("my repo");
+        std::fs::create_dir(&here).unwrap();
+        let here = here.to_str().unwrap();
+        let held = |name: &str, value: &str| {
+            !of_environment(&[(name.into(), OsString::from(value))]).is_empty()
+        };
+        for (name, value) in [
+            ("PWD", "/gone/my repo"),
+            ("OLDPWD", "/gone/my repo"),
+            ("INIT_PWD", "/gone/my repo"),
+            ("BUILD_PWD", here),
+            ("SSH_AUTH_SOCK", "/run/my user/agent"),
+            ("KEY_STORE", here),
+            ("TOKEN_LIMIT", "one hundred thousand"),
+            ("COMPOSE_PASSWORD_HINT", "the name of the dog"),
+            ("KEYBOARD", "a b c d e f"),
+        ] {
+            assert!(!held(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("DB_PWD", "correct horse battery"),
+            ("MYSQL_PWD", "hunter22!"),
+            ("TOKEN_OF_MINE", "abc123def"),
+            ("APP_PASSPHRASE", "/ correct horse battery"),
+            ("NPM_TOKEN", "abc123def"),
+        ] {
+            assert!(held(name, value), "{name}={value}");
+        }
     }
 
     #[test]
