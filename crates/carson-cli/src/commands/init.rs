@@ -1,5 +1,7 @@
 //! `carson init`
 
+mod asked_check;
+mod patience;
 mod proposed;
 mod source;
 mod written;
@@ -131,13 +133,17 @@ impl Begun<'_> {
     /// not fit.
     async fn home(&mut self) -> Result<Done, Unfit> {
         let Self { app, args, .. } = *self;
-        let source = Source::found(args, self.wanted, &self.hosted).await?;
+        let source = Source::found(args, self.wanted, &self.hosted);
+        let source = patience::bounded("the repository's git server", source).await??;
         let proposal = proposed_setup::proposed(&source.files);
         let check = match &self.agreed {
             Some(agreed) => agreed.clone(),
             None => {
                 let found = proposed_check(&source.files);
-                let agreed = if self.may_ask { agreed(found)? } else { found };
+                let agreed = match self.may_ask {
+                    true => asked_check::agreed(found, self.wanted.checkout()).await?,
+                    false => found,
+                };
                 self.agreed.insert(agreed).clone()
             }
         };
@@ -155,7 +161,8 @@ impl Begun<'_> {
         made.file(&settings, &text)?;
         let role = made.role(app, self.engine, &source, check.as_ref())?;
         let fleet = app.load()?.fleet;
-        let checks = examined(app, fleet.clone()).await?;
+        let checks = examined(app, fleet.clone());
+        let checks = patience::told("git, the forge and this machine's own checks", checks).await?;
         let home = app.home_unopened(fleet)?;
         let shown = roles::Show {
             role: FIRST_ROLE.to_owned(),
@@ -314,26 +321,6 @@ fn agreed_forge(found: Option<Hosted>, may_ask: bool) -> Result<Hosted, CommandE
     Ok(match answer.trim().to_lowercase().as_str() {
         "" | "y" | "yes" => found,
         _ => Hosted::LOCAL,
-    })
-}
-
-/// The command that the operator wants at a terminal.
-fn agreed(proposed: Option<ProposedCheck>) -> Result<Option<ProposedCheck>, CommandError> {
-    print::line(&match &proposed {
-        Some(ProposedCheck { run, by }) => {
-            format!("Check (Enter for `{run}`, by {by}; another command; or \"none\"):")
-        }
-        None => "Check (the command that tests the repository; Enter for none):".to_owned(),
-    });
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(match answer.trim() {
-        "" => proposed,
-        "none" => None,
-        run => Some(ProposedCheck {
-            run: run.to_owned(),
-            by: "as you said",
-        }),
     })
 }
 
