@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use carson_config::{McpGrant, shipped_roles};
 use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
-use carson_operator::{block, brief, firings, outcomes, pause, usage};
+use carson_operator::{block, brief, events, firings, outcomes, pause, usage};
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as ClapArgs, Parser, Subcommand};
@@ -119,7 +119,8 @@ pub enum Command {
     /// Say what the fleet did, and what waits for you.
     ///
     /// It is what the role `steward` posts in the morning and at night: what needs a person, what is ready to
-    /// be read, what was merged, what was not finished. It is made of the rows: no forge and no model is asked.
+    /// be read, what was merged, what was not finished. What happened is as the rows have it; what needs a person is
+    /// what stands now: the stops of `carson status`, and what the forges say. No model is asked.
     Brief {
         /// Since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
         #[arg(long, value_name = "WHEN", default_value = brief::SINCE)]
@@ -189,6 +190,21 @@ pub enum Command {
         #[arg(short, long, requires = "id", conflicts_with_all = ["since", "transcripts", "json"])]
         follow: bool,
     },
+    /// List what was decided and what happened, the newest first: of the fleet and of its firings.
+    ///
+    /// Settings that were refused, a daemon that was away, jobs, pauses that ran out, lessons, and what firings
+    /// wrote down. docs/EVENTS.md lists the kinds.
+    Events {
+        /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
+        /// Only of this kind (`config.rejected`), or of all that begin with a word (`job`).
+        #[arg(long)]
+        kind: Option<String>,
+        /// At most so many, the newest.
+        #[arg(long, value_name = "N", default_value_t = events::LIMIT)]
+        limit: u32,
+    },
     /// Work with issues on any forge.
     Issue {
         #[command(subcommand)]
@@ -256,7 +272,7 @@ pub enum Command {
         #[command(subcommand)]
         action: BackupAction,
     },
-    /// Check, show or describe the settings.
+    /// Check or show the settings, or print their schema.
     Config {
         #[command(subcommand)]
         action: ConfigAction,

@@ -29,7 +29,7 @@ use crate::mcp;
 use crate::metrics;
 use crate::operator_alert;
 use crate::page;
-use crate::reload::{SETTLE, Watch, reload};
+use crate::reload::{SETTLE, Told, Watch, reload};
 use crate::wall_clock_timer::Alarm;
 use crate::watchdog::{self, Heart, Pulse};
 
@@ -158,6 +158,8 @@ struct Daemon {
     start: Start,
     /// The set of settings that firings are started with.
     settings: PathBuf,
+    /// Of changed settings.
+    refused: Told,
     ledger: Ledger,
     alarm: Alarm,
     health: Health,
@@ -217,6 +219,7 @@ impl Daemon {
             home,
             start,
             settings,
+            refused: Told::default(),
             ledger,
             alarm,
             health,
@@ -316,7 +319,8 @@ impl Daemon {
     }
 
     async fn read_again(&mut self) {
-        if !reload(&mut self.home, &mut self.settings, &self.start.options).await {
+        let (home, settings) = (&mut self.home, &mut self.settings);
+        if !reload(home, settings, &self.start.options, &mut self.refused).await {
             return;
         }
         let learnt = self

@@ -30,8 +30,8 @@ pub mod block;
 pub mod breaker;
 pub mod brief;
 pub mod cost;
-pub mod daemons;
 pub mod engines;
+pub mod events;
 pub mod fire;
 pub mod firings;
 pub mod issue_edits;
@@ -68,6 +68,7 @@ pub mod why;
 pub mod windows;
 pub mod workspaces;
 
+pub use carson_firing::daemons;
 pub use list::VERBS;
 pub use refusal::Refusal;
 pub use verb::{Answering, Ask, Verb, Who};

@@ -2,9 +2,10 @@
 
 use crate::verb::Verb;
 use crate::{
-    approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue,
-    retry, roles, show, status, stop, tally, timeline, transcript, undo, usage, why, workspaces,
+    approve, backup, block, breaker, brief, cost, engines, events, fire, firings, issue_edits,
+    issues, labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls,
+    queue, retry, roles, show, status, stop, tally, timeline, transcript, undo, usage, why,
+    workspaces,
 };
 
 /// Every verb there is.
@@ -18,6 +19,7 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<show::Show>(),
     Verb::of::<transcript::Transcript>(),
     Verb::of::<logs::Logs>(),
+    Verb::of::<events::Events>(),
     Verb::of::<timeline::Timeline>(),
     Verb::of::<tally::Tally>(),
     Verb::of::<queue::Queue>(),

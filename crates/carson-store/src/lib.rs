@@ -22,7 +22,7 @@
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
 //! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
-//! `backup.rs`.
+//! `backup.rs`, `restore.rs`.
 
 pub mod backup;
 mod checks;
@@ -49,6 +49,7 @@ mod pauses;
 mod progress;
 mod pull_ends;
 mod read;
+mod restore;
 mod row;
 mod sqlite;
 mod stops;
@@ -78,6 +79,7 @@ pub use pauses::{PauseRow, PauseScope};
 pub use progress::{Judged, Progress, Stopped};
 pub use pull_ends::PullEndRow;
 pub use read::{Filter, Found};
+pub use restore::restore;
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
 pub use stuck::Stuck;
 pub use undo::{NewUndo, UndoRow, UndoState};

@@ -25,9 +25,6 @@ pub struct Filter {
     pub limit: u32,
 }
 
-/// The shortest part of an id that names a firing.
-const SHORTEST: usize = 4;
-
 /// What an abbreviated id names.
 #[derive(Clone, Debug)]
 pub enum Found {
@@ -82,7 +79,7 @@ impl Store {
             return Ok(found.map_or(Found::Nothing, |row| Found::One(Box::new(row))));
         }
         let digits = text.replace('-', "").to_lowercase();
-        if digits.len() < SHORTEST || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Found::Nothing);
         }
         // What tables show comes first: those digits may stand within another id too.

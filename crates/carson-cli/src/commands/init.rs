@@ -37,14 +37,17 @@ const PROGRAM: &str = ".program";
 const FIRST_ROLE: &str = "implementer";
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
-    if let Some(role) = args.role.as_deref().and_then(ShippedRole::named) {
+    let settings = app.layout.settings();
+    // Where there is no home yet, its first role is that one.
+    let adds = args.role.as_deref();
+    let adds = adds.filter(|role| *role != FIRST_ROLE || settings.exists());
+    if let Some(role) = adds.and_then(ShippedRole::named) {
         let role = NewRole {
             repo: args.repo.clone(),
             ..NewRole::shipped(role)?
         };
         return role.add(app).await;
     }
-    let settings = app.layout.settings();
     if settings.exists() {
         let exists = CommandError::failed(format!("{} exists already", settings.display()));
         return Err(exists

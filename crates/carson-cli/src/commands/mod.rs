@@ -12,6 +12,7 @@ mod daemon;
 mod demo;
 mod doctor;
 mod engine;
+mod events;
 mod fire;
 mod firings;
 mod forge;
@@ -51,6 +52,7 @@ mod usage;
 mod why;
 mod workspaces;
 
+use carson_operator::events::Events;
 use carson_operator::outcomes::Outcomes;
 use clap::CommandFactory;
 
@@ -124,6 +126,9 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Roles { action } => roles::run(app, action).await,
         Command::Firings(args) => firings::run(app, args).await,
         Command::Show(args) => show::run(app, args).await,
+        Command::Events { since, kind, limit } => {
+            events::run(app, Events { since, kind, limit }).await
+        }
         Command::Brief { since } => brief::run(app, since).await,
         Command::Cost { since } => cost::run(app, since).await,
         Command::Usage { since } => usage::run(app, since).await,

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use carson_core::admission::{Spent, UsageWindow};
 use carson_core::text::{ago, counted, instant};
+use carson_firing::standing::resume;
 use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
 use carson_operator::firings::state;
 use carson_operator::status::{Seen, Status};
-use carson_store::{Owed, PauseRow, PauseScope, PreflightRow};
+use carson_store::{Owed, PauseRow, PreflightRow};
 use chrono::{DateTime, Utc};
 
 use crate::app::App;
@@ -125,12 +126,7 @@ fn stops(seen: &Seen) {
     }
     let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
     for row in seen.pauses.iter().filter(standing) {
-        let ends = match &row.scope {
-            PauseScope::Fleet => "`carson resume`".to_owned(),
-            PauseScope::Role(name) => format!("`carson resume --role {name}`"),
-            PauseScope::Repo(name) => format!("`carson resume --repo {name}`"),
-            PauseScope::Account(name) => format!("`carson resume --account {name}`"),
-        };
+        let ends = format!("`{}`", resume(&row.scope));
         print::warning(&format!(
             "PAUSED {} until {}: {}",
             row.scope,

@@ -53,11 +53,12 @@ pub struct OfQueue {
     pub change: Option<Change>,
 }
 
-/// `issue-12`, `#12` or `widget#12`; `None` for what has not that form.
+/// `issue-12`, `#12`, `widget#12` or `issue-widget#12`; `None` for what has not that form.
 pub(super) fn named<'f>(fleet: &'f Fleet, text: &str) -> Result<Option<(&'f Repo, u64)>, Refusal> {
-    let (repo, number) = match (text.strip_prefix("issue-"), text.split_once('#')) {
-        (Some(number), _) => ("", number),
-        (None, Some(parts)) => parts,
+    let rest = text.strip_prefix("issue-");
+    let (repo, number) = match (rest, rest.unwrap_or(text).split_once('#')) {
+        (_, Some(parts)) => parts,
+        (Some(number), None) => ("", number),
         (None, None) => return Ok(None),
     };
     let Ok(number) = number.parse() else {

@@ -170,7 +170,7 @@ async fn the_quiet_ones_are_counted_only(place: Place) {
 async fn a_short_id_finds_its_firing(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
-    claimed(&store, "two", 0).await;
+    let two = claimed(&store, "two", 0).await;
     let whole = id.to_string();
     let parts = [&whole[..], &whole[28..], &whole[19..], &whole[9..33]];
     let parts = parts.map(str::to_owned);
@@ -180,7 +180,13 @@ async fn a_short_id_finds_its_firing(place: Place) {
         };
         assert_eq!(row.id, id);
     }
-    for text in ["", "abc", "no such", "%", &FiringId::new().to_string()] {
+    // However few, where no other has them.
+    let (digits, others) = (whole.replace('-', ""), two.to_string().replace('-', ""));
+    let mut few = (0..29).map(|at| &digits[at..at + 3]);
+    let few = few.find(|few| !others.contains(few)).unwrap();
+    let found = store.find_firing(few).await.unwrap();
+    assert!(matches!(found, Found::One(row) if row.id == id), "{few}");
+    for text in ["", "-", "xyz", "no such", "%", &FiringId::new().to_string()] {
         assert!(
             matches!(store.find_firing(text).await.unwrap(), Found::Nothing),
             "{text}"
