@@ -6,7 +6,7 @@ use crate::interrupt::{self, Interrupt};
 use crate::workspace::cargo;
 
 /// Their packages, each with how it is built. The hook is built for size.
-const PACKAGES: [(&str, &str); 4] = [
+pub const PACKAGES: [(&str, &str); 4] = [
     ("hooks/pre-tool-use", "hook"),
     ("crates/carson-agent", "release"),
     ("crates/carson-proc", "release"),

@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 
 use crate::interrupt::Interrupt;
 use crate::workspace::{cargo, output};
-use crate::{debian, test};
+use crate::{debian, package, test};
 
 /// A part of the tests, and why it cannot run here.
 struct Part {
@@ -52,8 +52,8 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
             missing: None,
         },
         Part {
-            what: "the unit file in systemd",
-            filter: "test(/^service::/)",
+            what: "the unit file and the package in systemd",
+            filter: "test(/^(service|package)::/)",
             missing: no_systemd(),
         },
     ];
@@ -76,7 +76,13 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     interrupt.must(cargo().args(["test", "--workspace", "--no-run", "--test", "suite"]))?;
     // Of the whole workspace: for one package alone cargo would build its dependencies anew.
     let chosen = ["--profile", "machine", "--test", "machine"];
+    // They are packed only where somebody installs them.
+    let debs = match no_systemd() {
+        None => package::two_versions(interrupt)?,
+        Some(_) => String::new(),
+    };
     let env = [
+        ("CARSON_TEST_DEBS", debs),
         ("CARSON_POWER_CUTS", options.cuts.to_string()),
         ("CARSON_POWER_SEED", options.seed.to_string()),
         ("CARSON_TEST_ROWS", options.rows.to_string()),

@@ -58,6 +58,7 @@ mod mcp_sdk;
 mod memory_dir;
 mod npm_packages;
 mod ordinary;
+mod package;
 mod packagers;
 mod pgvector;
 mod postgres;
@@ -80,6 +81,9 @@ usage: cargo xtask COMMAND
 
 commands:
   install [ARGS]  install carson and the programs beside it; ARGS go to cargo install (--root DIR)
+  package [--built DIR]
+                  one archive with every program and its install.sh, and a Debian package, in target/package; of the
+                  programs in DIR, or built for it
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
@@ -133,6 +137,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         ["install", rest @ ..] => install::run(interrupt, rest),
+        ["package"] => package::run(interrupt, None),
+        ["package", "--built", dir] => package::run(interrupt, Some(dir)),
         ["test"] => test::run(interrupt, &[], &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
         ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),

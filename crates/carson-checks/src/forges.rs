@@ -4,11 +4,15 @@
 //! issues that found the work, and asks nothing more.
 
 use carson_config::Repo;
-use carson_forge::{FIRING_REQUESTS, Forge, Standing};
+use carson_forge::{FIRING_REQUESTS, Forge, ForgeError, Standing};
 use chrono::DateTime;
 
 use crate::{Scene, Verdict};
 use carson_home::halt::describe_error;
+
+/// What mends a name that its forge does not know.
+const NO_REPOSITORY: &str = "put its owner and name there into slug of its section; a token that may not read \
+                             a private repository hears the same";
 
 pub(crate) async fn standing(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     Some(match examined(scene, repo).await {
@@ -45,7 +49,14 @@ async fn examined(scene: &Scene<'_>, repo: &Repo) -> Result<Standing, (String, &
     let forge = scene.home.forge(repo).await;
     let forge = forge.map_err(|error| (told_alone(&error), error.hint()))?;
     let standing = forge.examine().await;
-    standing.map_err(|error| (told_alone(&error), error.hint()))
+    standing.map_err(|error| {
+        let remedy = match error {
+            // Here it is the repository itself that is not there.
+            ForgeError::NotFound { .. } => NO_REPOSITORY,
+            _ => error.hint(),
+        };
+        (told_alone(&error), remedy)
+    })
 }
 
 /// What happened and why, without the hint that is a remedy here.

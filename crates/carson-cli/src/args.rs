@@ -13,10 +13,10 @@ use std::path::PathBuf;
 use carson_config::{McpGrant, shipped_roles};
 use carson_core::{EngineKind, Program};
 use carson_forge::OPENERS;
-use carson_operator::{block, brief, firings, outcomes, pause, usage};
+use carson_operator::{block, brief, events, firings, outcomes, pause, usage};
 use chrono::{DateTime, Utc};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args as ClapArgs, Parser, Subcommand};
+use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 use agent::Agent;
@@ -87,9 +87,50 @@ pub enum Command {
     ///
     /// It shows the list and asks. Pull requests are closed, branches deleted that have the commit that was pushed,
     /// labels put back, comments removed, issues opened or closed again, lessons dropped; a merge is taken back by
-    /// a pull request. What a person or a later firing has touched since is left, and named. Said again, it goes
-    /// on where it stopped.
+    /// a pull request. What a person has touched since is left, and named; what another firing stands on waits for
+    /// that. Said again, it looks again, and does what is still to be done.
     Undo(Undo),
+    /// Reject the plan that waits on an issue: nothing of it is filed.
+    Reject {
+        /// The issue's number.
+        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        issue: u64,
+        #[command(flatten)]
+        repo: RepoArg,
+    },
+    /// List what waits for a yes or a no, with its text and what names it.
+    Plans,
+    /// Say whether the fleet itself is well, and which alerts there were.
+    Health,
+    /// Say what was merged, and what is ready to be.
+    Shipped {
+        /// Since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, default_value = carson_operator::shipped::SINCE)]
+        since: String,
+    },
+    /// Tell the chat nothing but alerts for a while.
+    Quiet {
+        /// For how long (2h), a week at most.
+        r#for: String,
+        /// Only there (`slack`).
+        #[arg(long)]
+        sink: Option<String>,
+    },
+    /// Say that an alert was seen: the same is not told again for a day.
+    Ack {
+        /// Its id, as `carson health` lists it.
+        alert: String,
+    },
+    /// Listen to somebody in the chat.
+    Trust {
+        /// Their id there (U012ABC34).
+        id: String,
+    },
+    /// Listen to somebody in the chat no more.
+    Untrust {
+        /// Their id there.
+        id: String,
+    },
     /// Show roles, stops and running firings on one screen.
     Status {
         /// List every housekeeping job with its last run, its result and its next run.
@@ -119,7 +160,8 @@ pub enum Command {
     /// Say what the fleet did, and what waits for you.
     ///
     /// It is what the role `steward` posts in the morning and at night: what needs a person, what is ready to
-    /// be read, what was merged, what was not finished. It is made of the rows: no forge and no model is asked.
+    /// be read, what was merged, what was not finished. What happened is as the rows have it; what needs a person is
+    /// what stands now: the stops of `carson status`, and what the forges say. No model is asked.
     Brief {
         /// Since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
         #[arg(long, value_name = "WHEN", default_value = brief::SINCE)]
@@ -173,10 +215,10 @@ pub enum Command {
         action: Memory,
     },
     /// Print a firing's log, and where its transcripts are.
+    #[command(group = ArgGroup::new("logged").args(["id", "since"]).required(true).multiple(true))]
     Logs {
         /// The firing: its id, or any part of it that no other has; with --since alone, every firing that
         /// began then.
-        #[arg(required_unless_present = "since")]
         id: Option<String>,
         /// Only what was logged since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
         #[arg(long, value_name = "WHEN")]
@@ -188,6 +230,21 @@ pub enum Command {
         /// Go on until the firing has ended.
         #[arg(short, long, requires = "id", conflicts_with_all = ["since", "transcripts", "json"])]
         follow: bool,
+    },
+    /// List what was decided and what happened, the newest first: of the fleet and of its firings.
+    ///
+    /// Settings that were refused, a daemon that was away, jobs, pauses that ran out, lessons, and what firings
+    /// wrote down. docs/EVENTS.md lists the kinds.
+    Events {
+        /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
+        /// Only of this kind (`config.rejected`), or of all that begin with a word (`job`).
+        #[arg(long)]
+        kind: Option<String>,
+        /// At most so many, the newest.
+        #[arg(long, value_name = "N", default_value_t = events::LIMIT)]
+        limit: u32,
     },
     /// Work with issues on any forge.
     Issue {
@@ -256,7 +313,7 @@ pub enum Command {
         #[command(subcommand)]
         action: BackupAction,
     },
-    /// Check, show or describe the settings.
+    /// Check or show the settings, or print their schema.
     Config {
         #[command(subcommand)]
         action: ConfigAction,
@@ -292,6 +349,14 @@ pub enum Command {
     },
     /// Print the version.
     Version,
+    /// Print the manual page of a command, or write all of them.
+    Man {
+        /// The command (`memory promote`); of `carson` itself without one.
+        command: Vec<String>,
+        /// Write a page of every command into this directory.
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        into: Option<PathBuf>,
+    },
     /// Print shell completions.
     Completions {
         /// The shell.
@@ -478,12 +543,12 @@ pub struct Fire {
 
 /// `carson undo`
 #[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("undone").args(["firing", "since"]).required(true))]
 pub struct Undo {
     /// The firing: its id, or any part of it that no other has.
-    #[arg(required_unless_present = "since")]
     pub firing: Option<String>,
     /// All that began since then, the newest first: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
-    #[arg(long, value_name = "WHEN", conflicts_with = "firing")]
+    #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
     /// Ask nothing, and do it.
     #[arg(long)]

@@ -189,7 +189,7 @@ impl From<std::io::Error> for CommandError {
 /// A field of an ask as it is typed: an option, or what stands alone.
 fn typed(field: &str) -> String {
     match field {
-        "id" | "lesson" | "file" | "text" | "query" => field.to_owned(),
+        "id" | "lesson" | "file" | "text" | "query" | "what" | "number" => field.to_owned(),
         option => format!("--{}", option.replace('_', "-")),
     }
 }

@@ -40,6 +40,23 @@ pub fn line(text: &str) {
     raw(&harmless(text));
 }
 
+/// A line that stays one, whatever somebody else wrote into it: a title or a reason with line breaks would else look
+/// like lines that Carson says.
+pub fn row(text: &str) {
+    line(&flat(text));
+}
+
+/// The text without line breaks.
+pub fn flat(text: &str) -> String {
+    text.split([
+        '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+    ])
+    .enumerate()
+    .map(|(nth, line)| if nth == 0 { line } else { line.trim_start() })
+    .collect::<Vec<_>>()
+    .join(" ")
+}
+
 /// A line as it stands.
 pub fn raw(text: &str) {
     terminal::clear_live();
@@ -204,7 +221,13 @@ fn columns_within(header: &[&str], rows: &[Vec<String>], width: usize) -> Vec<us
 mod tests {
     use unicode_width::UnicodeWidthStr;
 
-    use super::{harmless, laid_out};
+    use super::{flat, harmless, laid_out};
+
+    #[test]
+    fn what_somebody_wrote_makes_no_line_of_its_own() {
+        let title = "  ready  #1 harmless\n  ready  #2 FORGED\r\n\u{2028}\u{85}x";
+        assert_eq!(flat(title), "  ready  #1 harmless ready  #2 FORGED    x");
+    }
 
     #[test]
     fn a_table_fits_the_width_and_says_where_it_was_cut() {

@@ -6,6 +6,9 @@ use crate::document::Document;
 use crate::finding::{Finding, Severity};
 use crate::secret::read_secret;
 
+/// What a secret does that only a face or a sink needs.
+pub(crate) const ASIDE: &str = "until that is mended it does not work; all else goes on";
+
 /// Collects findings about one file.
 pub(crate) struct Check<'a> {
     pub file: &'a Path,
@@ -49,10 +52,18 @@ impl Check<'_> {
         }
     }
 
-    /// A file with a secret in it.
+    /// A file with a secret in it, without which firings could not do their work.
     pub(crate) fn secret(&mut self, key: &str, path: &Path) {
         if let Err(error) = read_secret(path) {
             self.problem(key, error.to_string(), "");
+        }
+    }
+
+    /// A file with a secret that only a face or a sink needs. What it is for does not work until it can be read;
+    /// the fleet fires, and its operator can stop it.
+    pub(crate) fn secret_aside(&mut self, key: &str, path: &Path) {
+        if let Err(error) = read_secret(path) {
+            self.warning(key, error.to_string(), ASIDE);
         }
     }
 }

@@ -70,6 +70,8 @@ pub struct Fleet {
     pub memory: Memory,
     /// Where the daemon tells its numbers and whether it lives; nowhere without it.
     pub metrics: Option<Metrics>,
+    /// Where ended firings are told as traces (OTLP over HTTP); nowhere without it.
+    pub traces_to: Option<String>,
 }
 
 /// A repository.

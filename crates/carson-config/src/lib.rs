@@ -90,7 +90,7 @@ pub use route_file::{RouteError, Written, write_route};
 pub use route_text::Wanted;
 pub use routes::Route;
 pub use schema::schema;
-pub use secret::{SecretError, read_secret};
+pub use secret::{SecretError, known_secret, read_secret};
 pub use sections::{
     AutoPromote, EmbedderAt, Heartbeat, HeartbeatUrl, Housekeeping, Mcp, Memory, Metrics, Page,
 };

@@ -60,15 +60,21 @@ pub(crate) fn read(figment: &Figment) -> Sections {
     sections
 }
 
-/// What becomes of an entry's section, if it was written.
+/// What becomes of an entry's section, if it was written. What firings cannot work without has to be there; of a
+/// sink it is said only: its posts wait.
 pub(crate) fn check<C: ?Sized>(
     kind: &SectionKind<C>,
     sections: &Sections,
-    paths: &Paths<'_>,
+    (paths, is_needed): (&Paths<'_>, bool),
     check: &mut Check<'_>,
 ) -> Option<Arc<C>> {
     let name = kind.name;
-    let mut around = Section { name, paths, check };
+    let mut around = Section {
+        name,
+        paths,
+        is_needed,
+        check,
+    };
     (kind.check)(sections.get(name)?.clone(), &mut around)
 }
 
@@ -76,6 +82,7 @@ pub(crate) fn check<C: ?Sized>(
 struct Section<'s, 'p, 'c> {
     name: &'static str,
     paths: &'s Paths<'p>,
+    is_needed: bool,
     check: &'s mut Check<'c>,
 }
 
@@ -102,7 +109,10 @@ impl Around for Section<'_, '_, '_> {
     }
 
     fn secret(&mut self, key: &str, file: &Path) -> Option<SecretString> {
-        self.check.secret(&self.key(key), file);
+        match self.is_needed {
+            true => self.check.secret(&self.key(key), file),
+            false => self.check.secret_aside(&self.key(key), file),
+        }
         read_secret(file).ok()
     }
 }

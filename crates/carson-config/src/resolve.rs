@@ -28,7 +28,7 @@ use crate::role_kind::{
     command, coverage, grant, kind, merges, queue_of, stages, taken_by_somebody, work,
 };
 use crate::role_routes::{Accounts, accounts_of, routes, shares};
-use crate::sections::{accounts, forges, heartbeat, mcp, memory, metrics, page, repos};
+use crate::sections::{accounts, forges, heartbeat, mcp, memory, metrics, page, repos, traces_to};
 use crate::servers::servers;
 use crate::skills::skills;
 use crate::work::RoleKind;
@@ -78,7 +78,7 @@ pub(crate) fn fleet(
     };
     let (listed, at) = (&raw.listed, &around.paths);
     let sinks = SINKS.iter();
-    let sinks = sinks.filter_map(|sink| listed::check(sink, listed, at, &mut check));
+    let sinks = sinks.filter_map(|sink| listed::check(sink, listed, (at, false), &mut check));
     let sinks = sinks.collect();
     let forges = forges(listed, at, &mut check);
     let (day, month) = (
@@ -122,6 +122,7 @@ pub(crate) fn fleet(
         mcp: mcp(raw.mcp, &around.paths, &mut check),
         page: page(raw.page, &around.paths, &mut check),
         memory,
+        traces_to: traces_to(&raw.metrics, &mut check),
         metrics: metrics(raw.metrics, &mut check),
         layout: layout.clone(),
     };

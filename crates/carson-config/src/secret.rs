@@ -56,6 +56,15 @@ pub(crate) fn read_token(path: &Path) -> Result<SecretString, SecretError> {
     }
 }
 
+/// What a secret file holds, whoever else may read it: what must appear nowhere is secret also where its file is
+/// not kept as one.
+#[must_use]
+pub fn known_secret(path: &Path) -> Option<SecretString> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| SecretString::from(text))
+}
+
 /// Reads a secret file: mode 0600 or narrower, its text without the surrounding blanks.
 ///
 /// # Errors

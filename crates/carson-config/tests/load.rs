@@ -3,6 +3,8 @@
 
 #[path = "load/abilities.rs"]
 mod abilities;
+#[path = "load/aside.rs"]
+mod aside;
 #[path = "load/egress.rs"]
 mod egress;
 #[path = "load/memory.rs"]

@@ -11,9 +11,10 @@
 
 mod line;
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use chrono_tz::Tz;
 use croner::Cron;
 use schemars::JsonSchema;
@@ -49,6 +50,8 @@ pub struct Cadence {
     catch_up: CatchUp,
     max_late: TimeDelta,
     splay: TimeDelta,
+    /// The most slots of a day, and the day on which they were counted: that takes a while for a busy role.
+    counted: Arc<Mutex<Option<(NaiveDate, u32)>>>,
 }
 
 /// A cron line that cannot be read.
@@ -90,6 +93,7 @@ impl Cadence {
             catch_up: CatchUp::One,
             max_late: TimeDelta::hours(6),
             splay: TimeDelta::zero(),
+            counted: Arc::default(),
         })
     }
 
@@ -102,6 +106,7 @@ impl Cadence {
             catch_up: CatchUp::None,
             max_late: TimeDelta::zero(),
             splay: TimeDelta::zero(),
+            counted: Arc::default(),
         }
     }
 
@@ -155,9 +160,22 @@ impl Cadence {
             .map(|slot| slot + self.splay)
     }
 
-    /// The most slots of one day, of the eight from the next slot on.
+    /// The most slots of one day, of the eight from the next slot on; counted once a day.
     #[must_use]
     pub fn most_in_a_day(&self, now: DateTime<Utc>) -> u32 {
+        let today = now.date_naive();
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        match *counted {
+            Some((day, most)) if day == today => most,
+            _ => {
+                let most = self.count_days(now);
+                *counted = Some((today, most));
+                most
+            }
+        }
+    }
+
+    fn count_days(&self, now: DateTime<Utc>) -> u32 {
         const MINUTES: u32 = 24 * 60;
         let day = TimeDelta::days(1);
         let mut most = 0;

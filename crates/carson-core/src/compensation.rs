@@ -1,7 +1,7 @@
 //! What takes the effects of a firing back, as data.
 //!
-//! The list is made once, from what the firing did and what became of that since, and stands in rows before
-//! any of it is done. Each is idempotent, so whoever finds the rows goes on where somebody stopped.
+//! The list is made from what the firing did and what became of that since, anew whenever somebody asks: of
+//! earlier asks only what was done is remembered. Each is idempotent.
 
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,58 @@ impl Compensation {
         }
     }
 
+    /// What is left of it where `done` was done before; nothing where that was all of it. What it was to do
+    /// stands on its own there: the commit that a branch had, say, makes no other branch of it.
+    #[must_use]
+    pub fn less(self, done: &Self) -> Option<Self> {
+        match (self, done) {
+            (
+                Self::RemoveComments { on, mut comments },
+                Self::RemoveComments {
+                    on: other,
+                    comments: gone,
+                },
+            ) if on == *other => {
+                comments.retain(|comment| !gone.contains(comment));
+                (!comments.is_empty()).then_some(Self::RemoveComments { on, comments })
+            }
+            (
+                Self::RestoreLabels {
+                    on,
+                    mut add,
+                    mut remove,
+                },
+                Self::RestoreLabels {
+                    on: other,
+                    add: added,
+                    remove: removed,
+                },
+            ) if on == *other => {
+                add.retain(|label| !added.contains(label));
+                remove.retain(|label| !removed.contains(label));
+                let is_all = add.is_empty() && remove.is_empty();
+                (!is_all).then_some(Self::RestoreLabels { on, add, remove })
+            }
+            (what, done) => (!what.is_same(done)).then_some(what),
+        }
+    }
+
+    /// Whether both take the same back.
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::DropOwed { n: one, .. }, Self::DropOwed { n: other, .. }) => one == other,
+            (Self::RevertMerge { pull: one, .. }, Self::RevertMerge { pull: other, .. })
+            | (Self::ClosePull { pull: one, .. }, Self::ClosePull { pull: other, .. }) => {
+                one == other
+            }
+            (Self::DeleteBranch { branch: one, .. }, Self::DeleteBranch { branch: other, .. }) => {
+                one == other
+            }
+            (Self::DropLessons { .. }, Self::DropLessons { .. }) => true,
+            (one, other) => one == other,
+        }
+    }
+
     /// What it does, for people: without a full stop.
     #[must_use]
     pub fn text(&self) -> String {
@@ -228,5 +280,37 @@ mod tests {
         assert_eq!(said[3], "delete the branch carson/hand/issue-1 (01234567)");
         assert_eq!(said[8], "labels of #7: +carson:ready -carson:pr-open");
         assert_eq!(said[10], "close issue gears#8, which it filed");
+    }
+
+    #[test]
+    fn what_was_done_is_not_done_again() {
+        let commit = |digit: &str| digit.repeat(40);
+        let branch = |name: &str, digit: &str| Compensation::DeleteBranch {
+            branch: name.into(),
+            commit: commit(digit),
+        };
+        assert_eq!(branch("a", "1").less(&branch("a", "2")), None);
+        let other = branch("b", "1");
+        assert_eq!(other.clone().less(&branch("a", "1")), Some(other));
+        let comments = |on, comments: &[u64]| Compensation::RemoveComments {
+            on,
+            comments: comments.to_vec(),
+        };
+        let rest = comments(7, &[1, 2]).less(&comments(7, &[2]));
+        assert_eq!(rest, Some(comments(7, &[1])));
+        assert_eq!(comments(7, &[1]).less(&comments(7, &[1, 2])), None);
+        assert!(comments(8, &[1]).less(&comments(7, &[1])).is_some());
+        let labels = |add: &[&str], remove: &[&str]| Compensation::RestoreLabels {
+            on: 7,
+            add: add.iter().map(ToString::to_string).collect(),
+            remove: remove.iter().map(ToString::to_string).collect(),
+        };
+        let all = || labels(&["ready"], &["open", "p1"]);
+        assert_eq!(all().less(&all()), None);
+        let rest = all().less(&labels(&[], &["p1"]));
+        assert_eq!(rest, Some(labels(&["ready"], &["open"])));
+        let issue = |issue| Compensation::ReopenIssue { issue };
+        assert_eq!(issue(7).less(&issue(7)), None);
+        assert!(issue(7).less(&issue(8)).is_some());
     }
 }

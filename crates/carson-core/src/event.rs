@@ -97,6 +97,29 @@ events! {
         /// Why: `limit`, `outage`, `no-sentinel`, `no-change` or `refused`.
         why: Failover,
     }
+    /// The chat did not take a question five times in a row: nobody can say yes or no there; it is asked on.
+    ApprovalCannotBeAsked = "approval.cannot-be-asked" {
+        /// What is to be approved.
+        what: String,
+        /// What is in the way.
+        why: String,
+    }
+    /// A person said yes or no to a plan, or to an issue that was asked for in the chat.
+    ApprovalDecided = "approval.decided" {
+        /// What.
+        what: String,
+        /// `approved` or `rejected`.
+        decision: &'static str,
+        /// Who, and by which way.
+        by: String,
+    }
+    /// Somebody wanted to decide what was not theirs to decide, or not in that way; nothing changed.
+    ApprovalRefused = "approval.refused" {
+        /// Who, and by which way.
+        by: String,
+        /// Why.
+        why: &'static str,
+    }
     /// A merge of the fleet turned its base red; it is said once.
     BaseTurnedRed = "base.turned-red" {
         /// The repository.
@@ -110,6 +133,36 @@ events! {
     BreakerReset = "breaker.reset" {
         /// Who did it.
         by: &'static str,
+    }
+    /// A verb that changes something was done for somebody in the chat.
+    ChatDid = "chat.did" {
+        /// The verb.
+        verb: &'static str,
+        /// Who, by their id there.
+        by: String,
+    }
+    /// Something was said in the chat that was not listened to; nothing changed.
+    ChatRefused = "chat.refused" {
+        /// The verb.
+        verb: &'static str,
+        /// Who, by their id there.
+        by: String,
+        /// Why: `untrusted`, `stale` or `not-an-operator`.
+        why: &'static str,
+    }
+    /// The chat refuses the sign-in; it is tried again when the settings or their secrets have changed.
+    ChatSignInRefused = "chat.sign-in-refused" {
+        /// What it said.
+        why: String,
+    }
+    /// Somebody is trusted in the chat, or is no more.
+    ChatTrust = "chat.trust" {
+        /// Their id there.
+        id: String,
+        /// Whether they are trusted now.
+        trusted: bool,
+        /// Who said so.
+        by: String,
     }
     /// The check of a role fails before any work; sessions are paid all the same.
     CheckFailsOnBase = "check.fails-on-base" {

@@ -28,7 +28,9 @@ mod purses;
 mod windows;
 
 pub use facts::{Cap, Purse, RoleFacts, Stopped, WindowFacts};
-pub use history::{ENOUGH, History, Past, TooLittle};
+#[cfg(test)]
+pub(crate) use history::Past;
+pub use history::{ENOUGH, History, TooLittle};
 pub use night::{Case, Due, Forecast, Night, RoleForecast, Sum};
 pub use purses::Ended;
 pub use windows::WindowEnd;

@@ -31,7 +31,8 @@ pub trait Around {
     fn problem(&mut self, key: &str, problem: &str, hint: &str);
     /// Something that is allowed, and that an operator should see.
     fn warning(&mut self, key: &str, warning: &str, hint: &str);
-    /// What a secret file holds; a problem of this key when it cannot be had.
+    /// What a secret file holds. When it cannot be had, that is a problem of this key where firings need it, and
+    /// else a warning.
     fn secret(&mut self, key: &str, file: &Path) -> Option<SecretString>;
 }
 

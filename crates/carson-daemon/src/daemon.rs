@@ -20,6 +20,7 @@ use tokio_cron_scheduler::{JobScheduler, JobSchedulerError};
 use tracing::{error, info, warn};
 
 use crate::alarm_clock;
+use crate::chat::Listener;
 use crate::due::Ledger;
 use crate::embedder;
 use crate::health::Health;
@@ -29,7 +30,7 @@ use crate::mcp;
 use crate::metrics;
 use crate::operator_alert;
 use crate::page;
-use crate::reload::{SETTLE, Watch, reload};
+use crate::reload::{SETTLE, Told, Watch, reload};
 use crate::wall_clock_timer::Alarm;
 use crate::watchdog::{self, Heart, Pulse};
 
@@ -132,6 +133,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     .map_err(no_timer)?;
     daemon.tools.follow(&daemon.shared);
     daemon.page.follow(&daemon.shared);
+    daemon.chat.follow();
     daemon.embedder.follow(&daemon.shared);
     daemon.numbers.follow();
     let status = format!("roles: {}", daemon.home.fleet.roles.len());
@@ -158,6 +160,8 @@ struct Daemon {
     start: Start,
     /// The set of settings that firings are started with.
     settings: PathBuf,
+    /// Of changed settings.
+    refused: Told,
     ledger: Ledger,
     alarm: Alarm,
     health: Health,
@@ -171,6 +175,7 @@ struct Daemon {
     tools: mcp::Face,
     page: page::Face,
     numbers: metrics::Face,
+    chat: Listener,
     embedder: embedder::Kept,
 }
 
@@ -213,10 +218,12 @@ impl Daemon {
             text: Mutex::default(),
         });
         Ok(Self {
+            chat: Listener::of(&shared),
             shared,
             home,
             start,
             settings,
+            refused: Told::default(),
             ledger,
             alarm,
             health,
@@ -316,7 +323,8 @@ impl Daemon {
     }
 
     async fn read_again(&mut self) {
-        if !reload(&mut self.home, &mut self.settings, &self.start.options).await {
+        let (home, settings) = (&mut self.home, &mut self.settings);
+        if !reload(home, settings, &self.start.options, &mut self.refused).await {
             return;
         }
         let learnt = self
@@ -329,6 +337,7 @@ impl Daemon {
         *self.shared.write().unwrap_or_else(PoisonError::into_inner) = self.home.clone();
         self.tools.follow(&self.shared);
         self.page.follow(&self.shared);
+        self.chat.follow();
         self.embedder.follow(&self.shared);
         self.numbers.follow();
     }

@@ -4,12 +4,14 @@
 //! went; what is left is found again next time. One that fails, hangs or panics stops no other.
 //! [`all`] is the list; `runner.rs` runs one of them.
 
+mod daily;
 mod database;
 mod leftovers;
 mod memory;
 mod mirrors;
 mod room;
 mod runner;
+mod traces;
 mod transcripts;
 
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use std::time::Duration;
 
 use carson_firing::{ended_pulls, orphan_processes, recover, red_bases, roll_up, stale_claims};
 use carson_home::Home;
+use carson_operator::plans;
 use tokio::sync::{Mutex, Notify};
 
 use crate::health::Health;
@@ -67,6 +70,7 @@ fn all(wires: &Wires) -> Vec<Job> {
     let (pulse, health) = (wires.pulse.clone(), wires.health.clone());
     let (recovering, living) = (health.clone(), health.clone());
     let last_rescue = Arc::new(Mutex::new(None));
+    let told = Arc::new(Mutex::new(None));
     let settings = wires.home.clone();
     vec![
         Job::new("recover", 5 * SECOND, 30 * MINUTE, move |home| {
@@ -85,6 +89,8 @@ fn all(wires: &Wires) -> Vec<Job> {
             async move { posts(&home, &mut *poster.lock().await).await }
         })
         .quiet_success(),
+        Job::new("approvals", 10 * SECOND, 5 * MINUTE, approvals),
+        Job::new("daily", MINUTE, 5 * MINUTE, daily::post),
         Job::new("memory", HOUR, 3 * HOUR, move |home| {
             memory::gate(home, settings.clone())
         })
@@ -104,6 +110,11 @@ fn all(wires: &Wires) -> Vec<Job> {
             let last = last_rescue.clone();
             async move { room::watch(&home, &mut *last.lock().await).await }
         }),
+        Job::new("traces", 30 * SECOND, 5 * MINUTE, move |home| {
+            let told = told.clone();
+            async move { traces::tell(&home, &mut *told.lock().await).await }
+        })
+        .quiet_success(),
         Job::new("alive", MINUTE, MINUTE, move |home| {
             let health = living.clone();
             async move { database::alive(&home, &health).await }
@@ -186,6 +197,15 @@ async fn red_bases(home: Home) -> Done {
 async fn posts(home: &Home, poster: &mut Poster) -> Done {
     let sent = poster.drain(home).await.map_err(error_chain)?;
     Ok(Report::counted(sent as usize, "post sent", "posts sent"))
+}
+
+async fn approvals(home: Home) -> Done {
+    let did = plans::follow(&home).await.map_err(error_chain)?;
+    Ok(Report::counted(
+        did as usize,
+        "question noted, decided or closed",
+        "questions noted, decided or closed",
+    ))
 }
 
 async fn heartbeat(home: &Home, pulse: &Pulse) -> Done {

@@ -18,14 +18,15 @@
 //!
 //! What the daemon stands on may fail: a full disk, a database that is locked, deleted or damaged.
 //! Then nothing is claimed, slots stay due, it is said once, and it goes on when it may
-//! ([`health`]). Where the settings say so, tools are served to clients of this machine ([`mcp`]) and a page to browsers
-//! ([`page`]), numbers and signs of life are told ([`metrics`]), and our own embedder is kept running ([`embedder`]). That the
+//! ([`health`]). Where the settings say so, tools are served to clients of this machine ([`mcp`]), a page to browsers ([`page`]),
+//! people are listened to in Slack ([`chat`]), numbers and signs of life are told ([`metrics`]), and our own embedder is kept running ([`embedder`]). That the
 //! loop itself turns is what the watchdog and the heartbeat ask ([`watchdog`]).
 //!
 //! Reading order: `daemon.rs`, `due.rs`, `wall_clock_timer.rs`, `alarm_clock.rs`, `reload.rs`, `health.rs`,
-//! `watchdog.rs`, `jobs.rs`, `outbox.rs`, `mcp.rs`, `page.rs`, `metrics.rs`, `embedder.rs`.
+//! `watchdog.rs`, `jobs.rs`, `outbox.rs`, `mcp.rs`, `page.rs`, `chat.rs`, `metrics.rs`, `embedder.rs`.
 
 mod alarm_clock;
+mod chat;
 mod daemon;
 mod due;
 mod embedder;

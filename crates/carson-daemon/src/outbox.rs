@@ -9,6 +9,7 @@
 //! two leaves a lease that runs out, and the post is sent once more: twice rather than never.
 
 mod line;
+mod withheld;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use carson_config::{Findings, Layout, LoadOptions, load};
 use carson_core::Event;
+use carson_core::text::counted;
 use carson_home::Home;
 use notify::{RecursiveMode, Watcher};
 use tokio::sync::Notify;
 use tracing::{error, info, warn};
+
+use crate::operator_alert::alert_operator;
 
 /// Editors write in several steps; this long after the last one the files are read.
 pub(crate) const SETTLE: Duration = Duration::from_millis(200);
@@ -54,12 +57,17 @@ fn watch_roles(watcher: &mut impl Watcher, roles: &Path) -> notify::Result<()> {
 
 /// Reads everything again. A fleet that does not check leaves the last good one in force, and the
 /// findings are said.
-pub(crate) async fn reload(home: &mut Home, settings: &mut PathBuf, options: &LoadOptions) -> bool {
+pub(crate) async fn reload(
+    home: &mut Home,
+    settings: &mut PathBuf,
+    options: &LoadOptions,
+    told: &mut Told,
+) -> bool {
     match load(options) {
         // Whoever takes the last role away can stop the daemon; a directory that is not there for a
         // while, such as one that is not mounted, must not.
         Ok(loaded) if loaded.fleet.roles.is_empty() => {
-            refused(home, &Findings(loaded.warnings)).await;
+            refused(home, &Findings(loaded.warnings), told).await;
             false
         }
         Ok(loaded) => {
@@ -73,6 +81,7 @@ pub(crate) async fn reload(home: &mut Home, settings: &mut PathBuf, options: &Lo
                     return false;
                 }
             }
+            *told = Told::default();
             let mut fleet = loaded.fleet;
             // What this process has claimed bears the name that it began with.
             fleet.host = home.fleet.host.clone();
@@ -83,20 +92,67 @@ pub(crate) async fn reload(home: &mut Home, settings: &mut PathBuf, options: &Lo
             true
         }
         Err(findings) => {
-            refused(home, &findings).await;
+            refused(home, &findings, told).await;
             false
         }
     }
 }
 
-async fn refused(home: &Home, findings: &Findings) {
+/// What was found wrong last, and told. One edit is seen more than once: editors write in steps, and a
+/// SIGHUP may follow.
+#[derive(Default)]
+pub(crate) struct Told(Option<String>);
+
+impl Told {
+    /// Whether it is something else than what was told last.
+    fn is_new(&mut self, findings: &Findings) -> bool {
+        let found = Some(findings.to_string());
+        let is_new = self.0 != found;
+        self.0 = found;
+        is_new
+    }
+}
+
+async fn refused(home: &Home, findings: &Findings, told: &mut Told) {
     error!("the changed settings are not used, the last good ones stay:\n{findings}");
+    if !told.is_new(findings) {
+        return;
+    }
     let event = Event::ConfigRejected {
         findings: findings.0.len(),
         first: serde_json::json!(findings.0.first()),
     };
-    let now = home.clock.now();
-    if let Err(error) = home.store.event(&event, None, None, now).await {
-        warn!(%error, "the rejection could not be noted");
+    let first = findings.0.first();
+    let first = first.map_or_else(String::new, |first| format!("{first}\n"));
+    let count = u64::try_from(findings.0.len()).unwrap_or(u64::MAX);
+    let text = format!(
+        "The last good settings stay in use. {first}{} in all: `carson config check` lists them.",
+        counted(count, "finding")
+    );
+    alert_operator(home, &event, "Changed settings are not used", &text).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use carson_config::{Finding, Severity};
+
+    #[test]
+    fn one_edit_is_told_once() {
+        let mut told = Told::default();
+        let findings = |why: &str| {
+            Findings(vec![Finding {
+                file: PathBuf::from("carson.toml"),
+                line: Some(1),
+                key: "fleet.name".to_owned(),
+                problem: why.to_owned(),
+                severity: Severity::Error,
+                hint: None,
+            }])
+        };
+        assert!(told.is_new(&findings("a")));
+        assert!(!told.is_new(&findings("a")));
+        assert!(told.is_new(&findings("b")));
+        assert!(told.is_new(&findings("a")), "it came back");
     }
 }

@@ -9,14 +9,18 @@
 //! lets pass.
 //!
 //! [`keep`] listens and serves within bounds: connections at once, the bytes of what a client wants, and the time to
-//! say it. What is answered, and how long a body may be, is the service's.
+//! say it. What is answered, and how long a body may be, is the service's. Who says nothing gives way to who asks
+//! (`places.rs`), and what anybody can bring about as often as they like is said in the log seldom ([`Often`]).
 //!
-//! Reading order: `names.rs`, `pace.rs`, `listen.rs`.
+//! Reading order: `names.rs`, `pace.rs`, `often.rs`, `places.rs`, `listen.rs`.
 
 mod listen;
 mod names;
+mod often;
 mod pace;
+mod places;
 
 pub use listen::{CONNECTIONS, HEAD, bound, keep, serve};
 pub use names::{Names, is_same, only};
+pub use often::Often;
 pub use pace::Pace;

@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http1;
@@ -11,10 +10,12 @@ use hyper::service::Service;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
-/// Connections at once.
+use crate::often::Often;
+use crate::places::Places;
+
+/// Connections at once. One more takes the place of that which has said nothing for longest.
 pub const CONNECTIONS: usize = 64;
 /// How long a client may take to say what it wants.
 pub const HEAD: Duration = Duration::from_secs(10);
@@ -35,8 +36,8 @@ pub async fn keep<S, B>(
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: std::error::Error + Send + Sync,
 {
@@ -69,8 +70,8 @@ pub async fn serve<S, B>(
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     S: Clone + Send + 'static,
-    S::Future: Send,
-    B: Body + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: std::error::Error + Send + Sync,
 {
@@ -85,31 +86,43 @@ where
     };
     tracing::info!(address = %at, "{what} is served over HTTP");
     let service = service(at);
-    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Places::new(CONNECTIONS);
+    let (full, broken) = (Often::default(), Often::default());
     // Dropped with us, and everything that it holds.
     let mut open = JoinSet::new();
     loop {
         while open.try_join_next().is_some() {}
         match listener.accept().await {
-            Ok((stream, _)) => match Arc::clone(&slots).try_acquire_owned() {
-                Ok(slot) => drop(open.spawn(within(
-                    longest,
-                    what,
-                    talk(stream, what, service.clone(), slot),
-                ))),
-                Err(_) => {
-                    tracing::warn!(
-                        "{what}: {CONNECTIONS} connections are open, and one more is not"
-                    );
+            Ok((stream, _)) if places.make_room() => {
+                if let Some(times) = full.rest(Instant::now()) {
+                    refused(what, times);
                 }
-            },
+                let state = places.state();
+                let seen = places.seen(service.clone(), state.clone());
+                let task = open.spawn(within(longest, what, talk(stream, what, seen)));
+                places.take(state, task);
+            }
+            Ok(_) => {
+                if let Some(times) = full.again(Instant::now()) {
+                    refused(what, times);
+                }
+            }
             Err(error) => {
                 // Out of descriptors, or the client is gone: neither is helped by hurry.
-                tracing::warn!(%error, "{what}: a connection could not be taken");
+                if let Some(times) = broken.again(Instant::now()) {
+                    tracing::warn!(%error, times, "{what}: a connection could not be taken");
+                }
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
     }
+}
+
+fn refused(what: &str, times: u64) {
+    tracing::warn!(
+        times,
+        "{what}: {CONNECTIONS} connections are open and being answered, and one more is not"
+    );
 }
 
 /// Ends a connection that takes too long: whoever reads slowly holds a place that others want.
@@ -125,7 +138,7 @@ async fn within(longest: Option<Duration>, what: &str, talk: impl Future<Output 
 }
 
 /// One connection, from its first request to its end.
-async fn talk<S, B>(stream: TcpStream, what: &'static str, service: S, _slot: OwnedSemaphorePermit)
+async fn talk<S, B>(stream: TcpStream, what: &'static str, service: S)
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
     B: Body + 'static,
@@ -147,7 +160,7 @@ mod tests {
     use http_body_util::Empty;
     use hyper::body::Bytes;
     use hyper::service::service_fn;
-    use tokio::io::AsyncReadExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
 
@@ -166,6 +179,47 @@ mod tests {
         let mut said = Vec::new();
         let ended = tokio::time::timeout(HEAD / 2, client.read_to_end(&mut said));
         assert_eq!(ended.await.expect("it was held").unwrap(), 0);
+        served.abort();
+    }
+
+    #[tokio::test]
+    async fn who_asks_is_answered_however_many_only_stand_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let nothing = |_| {
+            service_fn(|_: Request<Incoming>| async {
+                Ok::<_, Infallible>(Response::new(Empty::<Bytes>::new()))
+            })
+        };
+        let served = tokio::spawn(serve(listener, "it", None, nothing));
+        let ask = async |client: &mut TcpStream| {
+            let request = b"GET / HTTP/1.1\r\nhost: it\r\n\r\n";
+            client.write_all(request).await.unwrap();
+            let mut said = [0; 15];
+            client.read_exact(&mut said).await.unwrap();
+            assert_eq!(&said, b"HTTP/1.1 200 OK");
+        };
+        let mut held = Vec::new();
+        for nth in 0..CONNECTIONS {
+            let mut client = TcpStream::connect(at).await.unwrap();
+            // Some have begun to ask, some were answered, and all of them stay.
+            match nth % 2 {
+                0 => client.write_all(b"GET / HTTP/1.1\r\nhos").await.unwrap(),
+                _ => ask(&mut client).await,
+            }
+            held.push(client);
+        }
+        for _ in 0..3 {
+            let mut late = TcpStream::connect(at).await.unwrap();
+            let answered = tokio::time::timeout(HEAD / 2, ask(&mut late));
+            answered.await.expect("it was let in");
+            held.push(late);
+        }
+        let mut first = held.swap_remove(0);
+        let mut said = Vec::new();
+        let ended = tokio::time::timeout(HEAD / 2, first.read_to_end(&mut said));
+        let ended = ended.await.expect("it gave way");
+        assert!(ended.map_or(true, |bytes| bytes == 0));
         served.abort();
     }
 

@@ -90,12 +90,13 @@ impl Reader for RulesReader {
         now: DateTime<Utc>,
     ) -> SessionEnd {
         let (ended, turns) = (self.ended(done, redactor, now), self.turns());
+        let speaks = self.facts.is_some();
         SessionEnd {
             ended,
             turns,
             text: self
                 .text
-                .unwrap_or_else(|| redactor.redact(&done.stdout.text()).into_owned()),
+                .unwrap_or_else(|| said(&redactor.redact(&done.stdout.text()), speaks)),
             tokens_in: self.tokens_in,
             tokens_out: self.tokens_out,
             cost_usd: self.cost_usd,
@@ -281,6 +282,17 @@ impl RulesReader {
         let both = arguments.zip(result);
         let call = both.map(|(arguments, result)| CallPrint { arguments, result });
         on_event(&Event::ToolDone { name, call });
+    }
+}
+
+/// Its output as it stands. Of a program whose events are known these are no words of it: one that was stopped
+/// before it said anything has said nothing.
+fn said(output: &str, speaks: bool) -> String {
+    let is_event = |line: &&str| speaks && line.trim_start().starts_with("{\"");
+    let lines: Vec<&str> = output.lines().filter(|line| !is_event(line)).collect();
+    match lines.len() == output.lines().count() {
+        true => output.to_owned(),
+        false => lines.join("\n"),
     }
 }
 

@@ -1,22 +1,21 @@
 //! What the fleet did since some time, and what waits for its owner: by the rows, and by what the forges say of
 //! it now. What no forge answers is told as the rows have it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use carson_config::{Repo, RoleKind};
+use carson_config::Repo;
 use carson_core::admission::Spent;
 use carson_core::text::{counted, instant};
-use carson_core::work::WorkKey;
-use carson_core::{Effect, Outcome, RepoName, RoleName};
-use carson_forge::{Forge, NEEDS_HUMAN, PullState};
+use carson_core::{Effect, Outcome, RepoName};
+use carson_forge::PullState;
 use carson_home::Home;
 use carson_store::{EffectRow, EffectState, Firing as Row, StoreError};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::forge_text::one_line;
-use crate::review_queue::FLEET;
-use crate::roles::command::topic;
+use crate::needs_person::{Needs, of};
+use crate::standing::NO_DAEMON;
 
 /// Firings that did something, the newest of which are looked at.
 const ROWS: u32 = 5_000;
@@ -38,7 +37,7 @@ pub struct Brief {
     pub ready: Vec<String>,
     /// What was merged.
     pub merged: Vec<String>,
-    /// What ended otherwise, by role.
+    /// What ended otherwise and was not done since, by piece of work.
     pub unfinished: Vec<String>,
     /// The sums.
     pub sums: Sums,
@@ -74,7 +73,7 @@ impl Brief {
         let mut brief = Self {
             since,
             until: home.clock.now(),
-            needs_you: waiting(home).await?,
+            needs_you: Vec::new(),
             ready: Vec::new(),
             merged: Vec::new(),
             unfinished: Vec::new(),
@@ -87,30 +86,27 @@ impl Brief {
             },
         };
         let mut pulls = BTreeMap::new();
-        let mut bad: BTreeMap<&RoleName, Vec<&Row>> = BTreeMap::new();
+        let mut pieces: BTreeMap<_, Vec<&Row>> = BTreeMap::new();
         // The oldest first.
         for row in rows.iter().rev() {
             let Some(outcome) = row.outcome else { continue };
-            match outcome {
-                Outcome::Ok | Outcome::AlreadyDone => {
-                    brief.add(row, &home.store.effects(row.id).await?, &mut pulls);
-                }
-                Outcome::Blocked => {
-                    brief.sums.firings += 1;
-                    let why = one_line(row.reason.as_deref().unwrap_or_default());
-                    brief.needs_you.push(format!("{}: {why}", of(row)));
-                }
-                _ => {
-                    brief.sums.firings += 1;
-                    bad.entry(&row.role).or_default().push(row);
-                }
+            brief.sums.firings += 1;
+            if is_done(outcome) {
+                brief.add(row, &home.store.effects(row.id).await?, &mut pulls);
             }
+            let piece = (&row.role, &row.repo, row.work);
+            pieces.entry(piece).or_default().push(row);
         }
+        let newest = |outcome: Outcome| {
+            let all = pieces.values().filter_map(|rows| rows.last().copied());
+            all.filter(move |row| row.outcome == Some(outcome))
+        };
+        let blocked: Vec<&Row> = newest(Outcome::Blocked).collect();
+        let needs = Needs::now(home, &blocked).await?;
+        pulls.retain(|place, _| !needs.pulls.contains(place));
+        brief.needs_you = needs.lines;
         brief.ends(home, pulls).await;
-        brief.unfinished = bad
-            .iter()
-            .filter_map(|(role, rows)| ends(role, rows))
-            .collect();
+        brief.unfinished = pieces.values().filter_map(|rows| ends(rows)).collect();
         Ok(brief)
     }
 
@@ -138,7 +134,6 @@ impl Brief {
     }
 
     fn add(&mut self, row: &Row, effects: &[EffectRow], pulls: &mut Pulls) {
-        self.sums.firings += 1;
         for one in effects.iter().filter(|one| one.state == EffectState::Done) {
             match &one.effect {
                 Effect::OpenPull { draft: false, .. } | Effect::JoinPull { .. } => {
@@ -152,10 +147,12 @@ impl Brief {
         }
     }
 
-    /// Whether nothing happened, and nothing waits.
+    /// Whether nothing happened, and nothing waits. Who tells it without a daemon, by hand, knows that
+    /// there is none.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.sums.firings == 0 && self.needs_you.is_empty()
+        let mut waits = self.needs_you.iter();
+        self.sums.firings == 0 && waits.all(|line| line == NO_DAEMON)
     }
 
     /// For people.
@@ -231,109 +228,31 @@ async fn state(home: &Home, repo: &Repo, number: u64) -> Option<PullState> {
     Some(forge.pull(number).await.ok()?.state)
 }
 
-/// Whose work it was.
-fn of(row: &Row) -> String {
-    let repo = row.repo.as_ref().map_or("", |repo| repo.as_str());
-    let title = one_line(row.title.as_deref().unwrap_or_default());
-    match row.work {
-        Some(WorkKey::Issue(number)) => format!("{} on {repo}#{number} {title:?}", row.role),
-        Some(WorkKey::Pull(number)) => {
-            format!("{} on pull request #{number} of {repo} {title:?}", row.role)
-        }
-        _ => format!("{} in {repo}", row.role),
-    }
+/// Whether nothing is left of it.
+fn is_done(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Ok | Outcome::AlreadyDone)
 }
 
-/// How often, and how the last one.
-fn ends(role: &RoleName, rows: &[&Row]) -> Option<String> {
+/// One piece of work that did not come to its end, and is in nobody's hands: how often it was tried since it
+/// last did, and how the last one ended.
+fn ends(rows: &[&Row]) -> Option<String> {
     let last = rows.last()?;
     let outcome = last.outcome?;
-    let why = one_line(last.reason.as_deref().unwrap_or_default());
-    let count = match rows.len() {
+    if is_done(outcome) || outcome == Outcome::Blocked {
+        return None;
+    }
+    let tried = rows.iter().rev().map_while(|row| row.outcome);
+    let tried = tried.take_while(|outcome| !is_done(*outcome)).count();
+    let count = match tried {
         1 => String::new(),
         all => format!("{all} firings, the last one "),
     };
+    let draft = last.pr_number.map(|number| format!("; draft #{number}"));
     Some(format!(
-        "{role}: {count}{outcome}: {why} (carson show {})",
+        "{}: {count}{outcome}: {}{} (carson show {})",
+        of(last),
+        one_line(last.reason.as_deref().unwrap_or_default()),
+        draft.unwrap_or_default(),
         last.id.short()
     ))
-}
-
-/// What stands now and that only a person ends.
-async fn waiting(home: &Home) -> Result<Vec<String>, StoreError> {
-    let mut lines = Vec::new();
-    for repo in home.fleet.repos.values() {
-        for row in home.store.owing_in(&repo.name).await? {
-            for one in home.store.effects(row.id).await? {
-                let (Effect::AwaitApproval { issue, .. }, EffectState::Owed) =
-                    (&one.effect, one.state)
-                else {
-                    continue;
-                };
-                lines.push(format!(
-                    "a plan waits for you on #{issue} of {0} (carson approve {issue} --repo {0})",
-                    repo.name
-                ));
-            }
-        }
-    }
-    for repo in home.fleet.repos.values() {
-        if let Ok(forge) = home.forge(repo).await {
-            lines.extend(given(home, repo, &forge).await);
-        }
-    }
-    for row in home.store.breakers().await? {
-        if row.breaker.is_open() {
-            lines.push(format!(
-                "the breaker of {0} is open (carson breaker reset {0})",
-                row.role
-            ));
-        }
-    }
-    for block in home.store.blocks().await? {
-        if block.until.is_none() {
-            let account = &block.account;
-            lines.push(format!(
-                "account {account} is blocked until you clear it (carson block clear {account})"
-            ));
-        }
-    }
-    Ok(lines)
-}
-
-/// What the forge says is for people now: what a command found, issues that the fleet gave up, and pull requests
-/// that it may not mend any more.
-async fn given(home: &Home, repo: &Repo, forge: &Forge) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    let mut lines = Vec::new();
-    let name = &repo.name;
-    for role in home.fleet.roles.values() {
-        if role.kind != RoleKind::Command || !role.repos.contains(name) {
-            continue;
-        }
-        if let Ok(Some(issue)) = forge.open_issue_about(&topic(&role.name)).await {
-            seen.insert(issue.number);
-            let title = one_line(&issue.title);
-            lines.push(format!("{name}#{} {title:?}", issue.number));
-        }
-    }
-    let issues = forge.issues(Some(NEEDS_HUMAN)).await;
-    for issue in issues.map(|all| all.found).unwrap_or_default() {
-        if seen.insert(issue.number) {
-            let title = one_line(&issue.title);
-            let line = format!("{name}#{} {title:?} carries {NEEDS_HUMAN}", issue.number);
-            lines.push(line);
-        }
-    }
-    for pull in forge.open_pulls_of(FLEET).await.unwrap_or_default() {
-        let is_given = pull.labels.iter().any(|label| label == NEEDS_HUMAN);
-        if is_given && seen.insert(pull.number) {
-            let title = one_line(&pull.title);
-            lines.push(format!(
-                "pull request #{} of {name} {title:?} carries {NEEDS_HUMAN}",
-                pull.number
-            ));
-        }
-    }
-    lines
 }

@@ -3,7 +3,7 @@
 //! Its words are a quotation below a line of Carson's: nothing in them looks like what Carson says, and they are found
 //! again by that alone.
 
-use carson_core::Page;
+use carson_core::{Effect, Page};
 
 /// Stands above them.
 const SAYS: &str = "What its session says of it:";
@@ -51,9 +51,89 @@ pub(crate) fn titled(title: &Page, before: &str) -> Page {
     }
 }
 
+/// What the fleet itself wrote in a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its title.
+    pub title: String,
+    /// Its text.
+    pub body: String,
+    /// The branch that it is for.
+    pub base: String,
+    /// Whether it was unfinished.
+    pub draft: bool,
+    /// Its labels.
+    pub labels: Vec<String>,
+}
+
+/// All that the fleet wrote in one pull request, by the effects of its firings, the oldest first.
+pub fn written<'e>(effects: impl IntoIterator<Item = &'e Effect>) -> Vec<Written> {
+    let mut all: Vec<Written> = Vec::new();
+    for effect in effects {
+        let one = match (effect, all.last()) {
+            (
+                Effect::OpenPull {
+                    base,
+                    title,
+                    body,
+                    draft,
+                    labels,
+                    ..
+                },
+                _,
+            ) => Written {
+                title: title.to_string(),
+                body: body.to_string(),
+                base: base.clone(),
+                draft: *draft,
+                labels: labels.clone(),
+            },
+            (Effect::DescribePull { title, body, .. }, Some(before)) => {
+                let Some(body) = with_other_words(&before.body, body) else {
+                    continue;
+                };
+                Written {
+                    title: titled(title, &before.title).to_string(),
+                    body: body.to_string(),
+                    ..before.clone()
+                }
+            }
+            _ => continue,
+        };
+        all.push(one);
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_fleet_wrote_in_a_pull_request_is_known_from_its_effects() {
+        let open = |body: &str| Effect::OpenPull {
+            head: "b".into(),
+            base: "main".into(),
+            title: Page::from("Work (#7)"),
+            body: Page::from("").names(body),
+            draft: true,
+            labels: vec!["do-not-review".into()],
+        };
+        let describe = Effect::DescribePull {
+            pull: 9,
+            title: Page::from("Better"),
+            body: words("Two."),
+        };
+        let own = "- role: hand\n";
+        let ours = open(&format!("Closes #7\n\n{own}"));
+        let comment = Effect::CloseIssue { issue: 7 };
+        let all = written([&describe, &ours, &comment, &describe]);
+        let titles: Vec<&str> = all.iter().map(|one| one.title.as_str()).collect();
+        assert_eq!(titles, ["Work (#7)", "Better (#7)"]);
+        let told = "Closes #7\n\nWhat its session says of it:\n\n> Two.\n\n- role: hand\n";
+        assert_eq!((all[1].body.as_str(), all[1].draft), (told, true));
+        assert_eq!(written([&open("Words of people."), &describe]).len(), 1);
+    }
 
     fn words(text: &str) -> Page {
         Page::default().quotes_prose(text)

@@ -24,6 +24,7 @@ use tracing::{info, warn};
 pub(crate) use self::await_approval::TO_APPROVE;
 use self::bearer::Went;
 pub(crate) use self::bearer::{Bearer, Carried, OpenedPull};
+pub use self::file_issue::DEPENDS_ON;
 pub use self::issue_in::IssueIn;
 pub use self::waiting::waiting_plan;
 use crate::ended_pulls::PullError;

@@ -35,6 +35,7 @@ mod clean_rooms;
 pub mod conclude;
 mod coverage_report;
 mod ctx;
+pub mod daemons;
 mod described;
 pub mod dispatch;
 pub mod dry_run;
@@ -49,6 +50,7 @@ mod identity_check;
 mod labels;
 pub mod lessons;
 pub mod life;
+mod needs_person;
 pub mod night;
 mod older_drafts;
 pub mod orphan_processes;
@@ -79,6 +81,7 @@ mod setup;
 mod site;
 mod stages;
 pub mod stale_claims;
+pub mod standing;
 mod state_posts;
 mod steps;
 mod stuck_benches;
@@ -107,7 +110,10 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
 pub use roles::look::{candidates, stands};
 
-pub use effects::{IssueIn, TAKEN_BACK, approve, drop_owed, drop_plans, waiting_plan};
+pub use effects::{DEPENDS_ON, IssueIn, TAKEN_BACK, approve, drop_owed, drop_plans, waiting_plan};
+
+pub use described::{Written, written};
+pub use older_drafts::SUPERSEDED;
 
 pub use brief::{Brief, Sums};
 

@@ -40,12 +40,12 @@ pub async fn night(
         .filter(|role| role.enabled)
         .collect();
     let gates = admit::gates(home, &roles, now).await?;
+    let mut histories = past::histories(home, &roles, now).await?;
     let mut facts = Vec::new();
     let mut purses = Vec::new();
     for (role, gate) in roles.into_iter().zip(&gates) {
-        let history = past::history(home, &role.name, now).await?;
         facts.push(RoleFacts {
-            history,
+            history: histories.remove(&role.name).unwrap_or_default(),
             ..facts_of(role, gate, now, until)
         });
         let own = gate.budgets.iter().filter(|budget| !is_fleets(budget));

@@ -14,8 +14,8 @@ use crate::ctx::Ctx;
 use crate::reached::Taken;
 use carson_home::Home;
 
-/// How our comment on one begins.
-const SUPERSEDED: &str = "A later firing of the same role worked on this anew: ";
+/// How our comment on one begins: without the line by which all others are found.
+pub const SUPERSEDED: &str = "A later firing of the same role worked on this anew: ";
 
 /// Those of the role's earlier firings for the same work, as far as rows tell.
 pub(crate) async fn of_work(ctx: &Ctx<'_>, taken: &Taken<'_>) -> Result<Vec<Draft>, StoreError> {

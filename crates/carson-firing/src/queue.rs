@@ -23,7 +23,7 @@ pub(crate) use approval::approval_hash;
 pub(crate) use dependencies::Reference;
 pub(crate) use held::approval_words;
 pub use held::{Blocking, Held, HeldIssue};
-pub use place::{Place, place};
+pub use place::{Place, Stands, place, stand};
 pub use unmended::Unmended;
 use waits::hold_for_dependencies;
 

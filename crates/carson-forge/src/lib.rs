@@ -75,7 +75,7 @@ pub use forge::{
 pub use keeper::Keeper;
 pub use list::{OPENERS, names};
 pub use local::LocalForge;
-pub use marks::Claim;
+pub use marks::{Claim, is_same_text};
 pub use opener::{CheckSlug, Opener, Place, Spec};
 pub use people::{Association, Trust};
 pub use pull_api::{LOG_TAIL, PullApi};

@@ -105,6 +105,15 @@ impl Issue {
         self.author.eq_ignore_ascii_case(me) && self.our_mark().is_some()
     }
 
+    /// Its text without that line.
+    #[must_use]
+    pub fn text_below_our_mark(&self) -> &str {
+        match self.our_mark() {
+            Some(mark) => self.body[mark.len()..].trim_start(),
+            None => &self.body,
+        }
+    }
+
     /// This text below the line by which the fleet finds an issue that it made, where there is one.
     #[must_use]
     pub fn with_our_mark(&self, body: &str) -> String {
@@ -170,7 +179,20 @@ pub(crate) fn defused(text: &str) -> String {
 
 /// Whether it looks like a structured comment, whoever wrote it.
 pub(crate) fn is_mark(comment: &Comment) -> bool {
-    comment.body.trim_start().starts_with(OPENING)
+    is_marked(&comment.body)
+}
+
+/// Whether a text begins as one of ours does, whoever wrote it.
+pub(crate) fn is_marked(text: &str) -> bool {
+    text.trim_start().starts_with(OPENING)
+}
+
+/// Whether a forge has the text that we gave it: it may have its own way with the space in it, and lines that could
+/// pass for ours were made visible.
+#[must_use]
+pub fn is_same_text(stands: &str, given: &str) -> bool {
+    let (stands, given) = (defused(stands), defused(given));
+    stands.split_whitespace().eq(given.split_whitespace())
 }
 
 /// What stands in the structured first line of a text.
@@ -317,6 +339,20 @@ mod tests {
         }
         assert!(!is_of_firing(&note_text(&format!("{one}0"), ""), one));
         assert!(!is_of_firing(&note_text("command nightly", ""), one));
+    }
+
+    #[test]
+    fn a_text_that_was_given_is_known_however_it_is_spaced() {
+        let given = "# One\n\n<!-- carson:claim -->\nTwo";
+        for stands in [
+            given.to_owned(),
+            defused(given),
+            given.replace('\n', "\r\n"),
+        ] {
+            assert!(is_same_text(&stands, given), "{stands}");
+        }
+        assert!(is_same_text(" ", "") && !is_same_text("One", given));
+        assert!(!is_same_text(&given.to_uppercase(), given));
     }
 
     #[test]

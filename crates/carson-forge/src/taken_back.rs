@@ -1,4 +1,5 @@
-//! What takes back what a firing said. Only our own words are found, by the first line that people do not see.
+//! What takes back what a firing said, and what people said beside it. Only our own words are taken back: they are
+//! found by the first line that people do not see.
 
 use carson_core::FiringId;
 
@@ -62,6 +63,35 @@ impl Forge {
         Ok(reviews)
     }
 
+    /// What people said on an issue or a pull request, oldest first. What our own account said without our first
+    /// line a person said who has the same one; bots are none.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn comments_of_people(&self, number: u64) -> Result<Vec<Comment>, ForgeError> {
+        let me = self.me().await?;
+        let mut comments = self.comments(number).await?;
+        comments.retain(|one| is_a_person_s(me, &one.author, &one.body));
+        Ok(comments)
+    }
+
+    /// Whether people reviewed a pull request, or said something about a place of it.
+    ///
+    /// # Errors
+    /// When it does not exist or the forge does not answer.
+    pub async fn has_reviews_of_people(&self, number: u64) -> Result<bool, ForgeError> {
+        let me = self.me().await?;
+        let is_theirs = |one: &Review| {
+            one.body.trim() != WITHDRAWN && is_a_person_s(me, &one.author, &one.body)
+        };
+        if or_none(self.reviews(number).await)?.iter().any(is_theirs) {
+            return Ok(true);
+        }
+        let threads = or_none(self.review_threads(number).await)?;
+        let mut said = threads.iter().flat_map(|thread| &thread.comments);
+        Ok(said.any(|one| is_a_person_s(me, &one.author, &one.body)))
+    }
+
     /// Removes a comment. Repeating it changes nothing.
     ///
     /// # Errors
@@ -103,4 +133,17 @@ impl Forge {
 /// Anybody can write what looks like a line of ours.
 fn is_ours(me: &str, author: &str, body: &str, firing: FiringId) -> bool {
     author.eq_ignore_ascii_case(me) && marks::is_of_firing(body, firing)
+}
+
+fn is_a_person_s(me: &str, author: &str, body: &str) -> bool {
+    let is_ours = author.eq_ignore_ascii_case(me);
+    !(is_ours && marks::is_marked(body)) && (is_ours || !author.ends_with("[bot]"))
+}
+
+/// Where a forge has none of that, nobody wrote any.
+fn or_none<T>(found: Result<Vec<T>, ForgeError>) -> Result<Vec<T>, ForgeError> {
+    match found {
+        Err(ForgeError::Lacks { .. }) => Ok(Vec::new()),
+        found => found,
+    }
 }

@@ -180,8 +180,11 @@ impl Home {
         let servers = roles.flat_map(|role| &role.servers);
         let servers = servers.flat_map(|server| server.secrets.values().cloned());
         let mcp = self.fleet.mcp.iter().map(|mcp| mcp.token_file.clone());
+        // Made at the first need: what is not there cannot be hidden.
+        let page = self.fleet.page.iter().map(|page| page.token_file.clone());
+        let page = page.filter(|file| file.exists());
         let all = tokens.chain(sinks).chain(keys).chain(servers);
-        all.chain(mcp).collect()
+        all.chain(mcp).chain(page).collect()
     }
 
     /// The program of an account's engine, if it is installed where no session may write: Carson

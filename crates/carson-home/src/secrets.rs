@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-use carson_config::{Fleet, read_secret};
+use carson_config::{Fleet, HeartbeatUrl, known_secret, read_secret};
 use secrecy::SecretString;
 
 use crate::lent_dirs::is_lent;
@@ -32,11 +32,15 @@ const SECRET_WORDS: [&str; 18] = [
 ];
 
 /// Last words in the name of a variable that say that its value is none.
-const HARMLESS_WORDS: [&str; 26] = [
+const HARMLESS_WORDS: [&str; 37] = [
     "REGION", "MODEL", "PROFILE", "PROJECT", "URL", "HOST", "PORT", "LANG", "LOCALE", "TZ", "DIR",
     "PATH", "HOME", "FILE", "NAME", "USER", "EMAIL", "ID", "LEVEL", "MODE", "ENDPOINT", "VERSION",
-    "TIMEOUT", "SHELL", "TERM", "LOG",
+    "TIMEOUT", "SHELL", "TERM", "LOG", "LIMIT", "HINT", "COUNT", "SIZE", "LENGTH", "MAX", "MIN",
+    "TTL", "METHOD", "TYPE", "SOCK",
 ];
+
+/// Where somebody is and was: the shells' and npm's own, and no password (`DB_PWD` is one).
+const DIRECTORIES: [&str; 3] = ["PWD", "OLDPWD", "INIT_PWD"];
 
 /// Values that are not told by their name are from here on long enough to be no word.
 const LEAST_UNNAMED: usize = 10;
@@ -49,7 +53,8 @@ const LINES: usize = 10_000;
 const LONG: usize = 40;
 
 /// Every secret that these settings and the operator's environment hold. A file that cannot be read
-/// is left out here: whoever needs it says so.
+/// is left out here: whoever needs it says so. What only a face or a sink needs stops no firing where others can read
+/// its file, and is a secret all the same.
 #[must_use]
 pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString> {
     let mut held = Vec::new();
@@ -58,15 +63,18 @@ pub fn held(fleet: &Fleet, environ: &[(OsString, OsString)]) -> Vec<SecretString
         held.extend(file.and_then(|file| read_secret(file).ok()));
     }
     for sink in &fleet.sinks {
-        held.extend(sink.secrets(&secret));
+        held.extend(sink.secrets(&|file| known_secret(file).ok_or_else(String::new)));
     }
-    let token = fleet.mcp.as_ref().map(|mcp| read_secret(&mcp.token_file));
-    held.extend(token.and_then(Result::ok));
-    let token = fleet
-        .page
-        .as_ref()
-        .map(|page| read_secret(&page.token_file));
-    held.extend(token.and_then(Result::ok));
+    let mcp = fleet.mcp.as_ref().map(|mcp| &mcp.token_file);
+    let page = fleet.page.as_ref().map(|page| &page.token_file);
+    let embedder = fleet.memory.embedder.as_ref();
+    let embedder = embedder.and_then(|at| at.key_file.as_ref());
+    let heartbeat = match &fleet.heartbeat.to {
+        Some(HeartbeatUrl::File(file)) => Some(file),
+        _ => None,
+    };
+    let aside = [mcp, page, embedder, heartbeat].into_iter().flatten();
+    held.extend(aside.filter_map(|file| known_secret(file)));
     let mut values: Vec<String> = passwords(&fleet.database);
     for repo in fleet.repos.values() {
         values.extend(passwords(&repo.url));
@@ -168,12 +176,15 @@ fn is_secret_name(name: &str) -> bool {
 
 fn is_harmless_name(name: &str) -> bool {
     let last = words(name).pop().unwrap_or_default();
-    HARMLESS_WORDS.contains(&last.as_str()) || name.starts_with("LC_")
+    let is_directory = DIRECTORIES.contains(&name.to_ascii_uppercase().as_str());
+    HARMLESS_WORDS.contains(&last.as_str()) || name.starts_with("LC_") || is_directory
 }
 
-/// No path, address, number or word: those stand in ordinary text.
+/// No path, address, number or word: those stand in ordinary text. A passphrase may begin as a path
+/// does and have spaces, so such a path must be there.
 fn could_be_secret(value: &str) -> bool {
-    let is_path = value.starts_with(['/', '~', '.']) && !value.contains(' ');
+    let is_path = value.starts_with(['/', '~', '.']) && !value.contains(' ')
+        || value.starts_with('/') && Path::new(value).exists();
     let is_number = value.parse::<f64>().is_ok() && value.len() < 16;
     let is_word = value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_lowercase());
     value.len() >= LEAST && !(is_path || is_number || is_word || value.contains("://"))
@@ -279,6 +290,39 @@ mod tests {
             "short1",
         ];
         assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn where_somebody_works_is_no_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let here = dir.path().join("my repo");
+        std::fs::create_dir(&here).unwrap();
+        let here = here.to_str().unwrap();
+        let held = |name: &str, value: &str| {
+            !of_environment(&[(name.into(), OsString::from(value))]).is_empty()
+        };
+        for (name, value) in [
+            ("PWD", "/gone/my repo"),
+            ("OLDPWD", "/gone/my repo"),
+            ("INIT_PWD", "/gone/my repo"),
+            ("BUILD_PWD", here),
+            ("SSH_AUTH_SOCK", "/run/my user/agent"),
+            ("KEY_STORE", here),
+            ("TOKEN_LIMIT", "one hundred thousand"),
+            ("COMPOSE_PASSWORD_HINT", "the name of the dog"),
+            ("KEYBOARD", "a b c d e f"),
+        ] {
+            assert!(!held(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("DB_PWD", "correct horse battery"),
+            ("MYSQL_PWD", "hunter22!"),
+            ("TOKEN_OF_MINE", "abc123def"),
+            ("APP_PASSPHRASE", "/ correct horse battery"),
+            ("NPM_TOKEN", "abc123def"),
+        ] {
+            assert!(held(name, value), "{name}={value}");
+        }
     }
 
     #[test]

@@ -5,9 +5,9 @@ mod sessions;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use carson_door::Names;
+use carson_door::{Names, Often};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -68,7 +68,7 @@ const MCP: &str = "MCP";
 /// A door for each connection.
 fn served(
     door: Door,
-) -> impl Service<Request<Incoming>, Response = Answer, Error = Infallible, Future: Send>
+) -> impl Service<Request<Incoming>, Response = Answer, Error = Infallible, Future: Send + 'static>
 + Clone
 + Send
 + 'static {
@@ -83,6 +83,7 @@ fn served(
 struct Door {
     names: Names,
     token: Token,
+    shut: Often,
     tools: Tools,
     sessions: Sessions,
 }
@@ -98,6 +99,7 @@ impl Door {
         Self {
             names: Names::of(at),
             token,
+            shut: Often::default(),
             tools,
             sessions: Sessions::of(sessions),
         }
@@ -108,7 +110,13 @@ impl Door {
         let token = match (self.token)() {
             Ok(token) => token,
             Err(error) => {
-                tracing::error!(error, "MCP: the token cannot be read, so nobody is let in");
+                if let Some(requests) = self.shut.again(Instant::now()) {
+                    tracing::error!(
+                        error,
+                        requests,
+                        "MCP: the token cannot be read, so nobody is let in"
+                    );
+                }
                 return said(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "the server's token cannot be read",

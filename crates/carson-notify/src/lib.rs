@@ -12,23 +12,29 @@
 //! read their keys, their schema and their checks from the list; everybody else knows a sink by its
 //! name, which stands in the outbox's rows.
 //!
+//! Slack is also a place where people are listened to: [`Chat`] is what the settings say of that, and
+//! `carson-chat` does it.
+//!
 //! [`Message::redacted`] is what may leave: `carson-redact` takes the secrets out.
 //!
 //! Reading order: `message.rs`, `sink.rs`, `section.rs`, `list.rs`, `webhook.rs` (the smallest sink),
 //! `slack/`.
 
 mod address;
+mod chat;
 mod http;
 mod list;
 mod message;
+mod ntfy;
 mod section;
 mod sink;
-mod slack;
+pub mod slack;
 #[cfg(test)]
 mod testing;
 mod webhook;
 
+pub use chat::Chat;
 pub use list::{SINKS, spec};
 pub use message::Message;
-pub use section::{ReadSecret, SinkKind, Spec};
+pub use section::{Daily, ReadSecret, SinkKind, Spec};
 pub use sink::{Asking, Notice, NoticeKind, Place, PostError, Posted, Posting, Sink};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use carson_core::section::Around;
 use serde_json::Value;
 
+use crate::ntfy::NtfySection;
 use crate::section::{SinkKind, Spec};
 use crate::slack::SlackSection;
 use crate::webhook::WebhookSection;
@@ -13,6 +14,7 @@ use crate::webhook::WebhookSection;
 pub const SINKS: &[SinkKind] = &[
     SinkKind::of::<SlackSection>(),
     SinkKind::of::<WebhookSection>(),
+    SinkKind::of::<NtfySection>(),
 ];
 
 /// The sink of this name with this section; `None` when there is none, or the section does not hold.

@@ -54,6 +54,13 @@ impl Message {
         format!("{sign} {}", self.title)
     }
 
+    /// What tells an alert from others: the role that it is about, and what it says of it.
+    #[must_use]
+    pub fn alert(&self) -> String {
+        let role = self.role.as_deref().unwrap_or_default();
+        format!("{role}: {}", self.title)
+    }
+
     /// The link, where it is one address and nothing else.
     #[must_use]
     pub fn page(&self) -> Option<&str> {

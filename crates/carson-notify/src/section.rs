@@ -4,8 +4,10 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use carson_core::section::SectionKind;
+use chrono::NaiveTime;
 use secrecy::SecretString;
 
+use crate::chat::Chat;
 use crate::sink::Sink;
 
 /// Reads a file that holds a secret; else says why it cannot be had.
@@ -34,4 +36,23 @@ pub trait Spec: Debug + Send + Sync {
     /// # Errors
     /// Why a secret cannot be had or used; never the secret.
     fn open(&self, read: &ReadSecret) -> Result<Box<dyn Sink>, String>;
+
+    /// Where people are listened to as well, by a sink that can.
+    fn chat(&self) -> Option<&Chat> {
+        None
+    }
+
+    /// When it is told what the fleet did.
+    fn daily(&self) -> Daily {
+        Daily::default()
+    }
+}
+
+/// When a day's work is told, in the fleet's zone; never without.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Daily {
+    /// In the morning.
+    pub brief: Option<NaiveTime>,
+    /// In the evening.
+    pub recap: Option<NaiveTime>,
 }

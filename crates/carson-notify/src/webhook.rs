@@ -60,7 +60,7 @@ impl Section for WebhookSection {
             && let Some(text) = around.secret("header_file", file)
             && let Err(problem) = Header::of(&text)
         {
-            around.problem("header_file", &problem, HEADER);
+            around.warning("header_file", &problem, HEADER);
         }
         let to = match (self.url, self.url_file) {
             (Some(url), None) => {
@@ -72,7 +72,7 @@ impl Section for WebhookSection {
                 if let Some(text) = around.secret("url_file", &path)
                     && let Err(problem) = address(text.expose_secret())
                 {
-                    around.problem("url_file", &problem, "one line: https://host/path");
+                    around.warning("url_file", &problem, "one line: https://host/path");
                 }
                 Address::File(path)
             }

@@ -1,12 +1,13 @@
 //! The plan that waits on an issue is approved.
 
-use carson_firing::{IssueIn, waiting_plan};
-use carson_forge::State;
+use carson_firing::IssueIn;
 use carson_home::Home;
+use carson_store::Decision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names;
+use crate::plans;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
@@ -40,25 +41,9 @@ impl Ask for Approve {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
-        let issue = home.forge(repo).await?.issue(self.issue).await?;
-        let refuse = |problem: &str| Refusal::Issue {
-            number: self.issue,
-            problem: problem.to_owned(),
-        };
-        if issue.state != State::Open {
-            return Err(refuse("it is closed, which drops its plan"));
-        }
-        let Some(plan) = waiting_plan(home, repo, self.issue).await? else {
-            return Err(refuse(
-                "no plan waits on it: it was approved, dropped, or never made",
-            ));
-        };
-        if plan.0.ended_at.is_none() {
-            return Err(refuse(
-                "its planner's firing still ends; say it again in a moment",
-            ));
-        }
-        let all = carson_firing::approve(home, &plan).await?.into_iter();
+        let said = (Decision::Approved, "the operator");
+        let decided = plans::on_issue(home, repo, self.issue, said).await?;
+        let all = decided.filed.into_iter();
         let (own, others): (Vec<IssueIn>, Vec<IssueIn>) =
             all.partition(|one| one.repo == repo.name);
         Ok(Approved {

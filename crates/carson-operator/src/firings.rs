@@ -1,5 +1,6 @@
 //! The rows of firings.
 
+use carson_core::RoleName;
 use carson_core::egress::EgressHost;
 use carson_home::Home;
 use carson_store::{BlockedCall, EffectRow, EventRow, Filter, Firing, StageRow};
@@ -41,17 +42,50 @@ impl Ask for List {
     type Answer = Vec<Firing>;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
-        let role = self.role.as_deref();
-        let role = role
-            .map(|name| names::role(&home.fleet, name))
-            .transpose()?;
+        let role = match self.role.as_deref() {
+            Some(name) => Some(role_that_fired(home, name).await?),
+            None => None,
+        };
         let filter = Filter {
-            role: role.map(|role| role.name.clone()),
+            role,
             since: since(home, self.since.as_deref())?,
             skipped: self.all,
             limit: self.limit,
         };
         Ok(home.store.firings(&filter).await?)
+    }
+}
+
+/// Which firings, skipped slots too, were there before one, the newest first?
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Older {
+    /// Only of this role.
+    pub role: Option<String>,
+    /// Those that were claimed before this one; the newest without it.
+    pub before: Option<String>,
+    /// At most so many.
+    #[serde(default = "limit")]
+    pub limit: u32,
+}
+
+impl Ask for Older {
+    const NAME: &'static str = "firings older";
+    const WHAT: &'static str = "List the firings before one, the newest first";
+    const WHO: Who = Who::Anyone;
+    type Answer = Vec<Firing>;
+
+    async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let role = self.role.as_deref();
+        let role = role
+            .map(|name| names::role(&home.fleet, name))
+            .transpose()?;
+        let before = match self.before.as_deref() {
+            Some(id) => Some(names::firing(&home.store, id).await?.id),
+            None => None,
+        };
+        let role = role.map(|role| &role.name);
+        Ok(home.store.firings_before(role, before, self.limit).await?)
     }
 }
 
@@ -101,6 +135,21 @@ impl Ask for Show {
             tokens: firing.tokens_in + firing.tokens_out,
             firing,
         })
+    }
+}
+
+/// A role of the settings, or one that is gone and whose firings are there.
+async fn role_that_fired(home: &Home, name: &str) -> Result<RoleName, Refusal> {
+    let unknown = match names::role(&home.fleet, name) {
+        Ok(role) => return Ok(role.name.clone()),
+        Err(unknown) => unknown,
+    };
+    let Ok(role) = name.parse::<RoleName>() else {
+        return Err(unknown);
+    };
+    match home.store.newest_of(&[&role]).await?.is_empty() {
+        true => Err(unknown),
+        false => Ok(role),
     }
 }
 

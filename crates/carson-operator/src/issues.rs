@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use carson_config::{Fleet, RoleKind};
+use carson_config::{Fleet, Repo, RoleKind};
 use carson_core::{RepoName, RoleName};
 use carson_forge::{Comment, Forge, Issue, Listed, NewIssue};
 use carson_home::Home;
@@ -79,22 +79,41 @@ impl Ask for Create {
     type Answer = Issue;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
+        let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
+        let issue = self.checked(home, repo)?;
+        Ok(home.forge(repo).await?.create_issue(&issue).await?)
+    }
+}
+
+impl Create {
+    /// The same, once: whoever says it again with this key finds what there is.
+    ///
+    /// # Errors
+    /// As [`Create`] has them, and when an issue cannot be read that may be the one.
+    pub(crate) async fn once(self, home: &Home, key: &str) -> Result<Issue, Refusal> {
+        let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
+        let issue = self.checked(home, repo)?;
+        Ok(home
+            .forge(repo)
+            .await?
+            .create_issue_once(key, &issue)
+            .await?)
+    }
+
+    fn checked(self, home: &Home, repo: &Repo) -> Result<NewIssue, Refusal> {
         let is_empty = |word: &String| word.trim().is_empty();
         if is_empty(&self.title) || self.labels.iter().any(is_empty) {
             return Err(Refusal::EmptyIssue);
         }
-        let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
         let labels = match self.labels.is_empty() {
             true => vec![label_there(&home.fleet, &repo.name)?],
             false => self.labels,
         };
-        let forge = home.forge(repo).await?;
-        let issue = NewIssue {
+        Ok(NewIssue {
             title: home.redactor.redact(&self.title).into_owned(),
             body: home.redactor.redact(&self.body).into_owned(),
             labels,
-        };
-        Ok(forge.create_issue(&issue).await?)
+        })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::verb::Verb;
 use crate::{
-    approve, backup, block, breaker, brief, cost, engines, fire, firings, issue_edits, issues,
-    labels, logs, memory, metrics, outcomes, pause, prune, pull_ends, pull_reviews, pulls, queue,
-    retry, roles, show, status, stop, tally, timeline, transcript, undo, usage, why, workspaces,
+    approve, backup, block, breaker, brief, cost, engines, events, fire, firings, health,
+    issue_edits, issues, labels, logs, memory, metrics, outcomes, pause, plans, prune, pull_ends,
+    pull_reviews, pulls, queue, quiet, retry, roles, shipped, show, status, stop, tally, timeline,
+    transcript, trust, undo, usage, why, workspaces,
 };
 
 /// Every verb there is.
@@ -14,14 +15,18 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<roles::List>(),
     Verb::of::<roles::Show>(),
     Verb::of::<firings::List>(),
+    Verb::of::<firings::Older>(),
     Verb::of::<firings::Show>(),
     Verb::of::<show::Show>(),
     Verb::of::<transcript::Transcript>(),
     Verb::of::<logs::Logs>(),
+    Verb::of::<events::Events>(),
     Verb::of::<timeline::Timeline>(),
     Verb::of::<tally::Tally>(),
     Verb::of::<queue::Queue>(),
     Verb::of::<brief::Brief>(),
+    Verb::of::<shipped::Shipped>(),
+    Verb::of::<health::Health>(),
     Verb::of::<cost::Cost>(),
     Verb::of::<usage::Usage>(),
     Verb::of::<outcomes::Outcomes>(),
@@ -48,9 +53,15 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<stop::Stop>(),
     Verb::of::<retry::Retry>(),
     Verb::of::<undo::Undo>(),
+    Verb::of::<plans::Plans>(),
     Verb::of::<approve::Approve>(),
+    Verb::of::<plans::Reject>(),
     Verb::of::<pause::Pause>(),
     Verb::of::<pause::Resume>(),
+    Verb::of::<quiet::Quiet>(),
+    Verb::of::<quiet::Ack>(),
+    Verb::of::<trust::Trust>(),
+    Verb::of::<trust::Untrust>(),
     Verb::of::<block::List>(),
     Verb::of::<block::Set>(),
     Verb::of::<block::Clear>(),

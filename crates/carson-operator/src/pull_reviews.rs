@@ -1,6 +1,6 @@
 //! What people and programs say of a pull request, and that it is ready for them.
 
-use carson_forge::{CheckRun, Head, Pull, Review, Thread};
+use carson_forge::{CheckRun, Head, Pull, PullState, Review, Thread};
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,6 +104,21 @@ impl Ask for Ready {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let forge = forge(home, self.repo.as_deref()).await?;
+        let ended = match forge.pull(self.number).await?.state {
+            PullState::Open => None,
+            PullState::Merged => Some("was merged"),
+            PullState::Closed => Some("is closed"),
+        };
+        if let Some(ended) = ended {
+            let problem = format!(
+                "pull request #{} {ended}: only an open one is made ready",
+                self.number
+            );
+            return Err(Refusal::Field {
+                field: "number",
+                problem,
+            });
+        }
         forge.ready_pull(self.number).await?;
         Ok(forge.pull(self.number).await?)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use carson_config::{Repo, Role};
 use carson_core::stops::Change;
 use carson_core::{RepoName, RoleName};
-use carson_firing::queue;
+use carson_firing::queue::stand;
 use carson_home::Home;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ use crate::why::held_work;
 /// How long the forge of one queue is asked.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So many of what may be taken are told one by one.
-const TOLD: usize = 50;
+/// So many are asked about and told one by one, as `why` does.
+const TOLD: usize = 10;
 
 /// What waits, and on what?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -125,10 +125,11 @@ async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Waiting {
 /// The issues that may be taken, and how many more there are.
 async fn ready(home: &Home, role: &Role, repo: &Repo) -> Result<(Vec<Ready>, usize), Refusal> {
     let forge = home.forge(repo).await?;
-    let looked = queue::look(home, role, repo, &forge).await?;
-    let ready = looked.ready.iter().take(TOLD).map(|issue| Ready {
+    let now = home.clock.now();
+    let stands = stand(home, role, (repo, &forge), TOLD, now).await?;
+    let ready = stands.ready.iter().map(|issue| Ready {
         number: issue.number,
         title: home.redactor.redact(&issue.title).into_owned(),
     });
-    Ok((ready.collect(), looked.ready.len().saturating_sub(TOLD)))
+    Ok((ready.collect(), stands.more))
 }

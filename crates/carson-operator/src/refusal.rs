@@ -206,7 +206,7 @@ impl Refusal {
         Some(match self {
             Self::Unreadable { .. } => "look at the schema of the verb".to_owned(),
             Self::NoJson(_) => "this is a bug in Carson: report it".to_owned(),
-            Self::Unknown { what, known, .. } => unknown(what, known),
+            Self::Unknown { what, name, known } => unknown(what, name, known),
             Self::WhichRepo { known } => format!("add `repo` with one of: {}", known.join(", ")),
             Self::WhichLabel { known } => format!("say one of: {}", known.join(", ")),
             Self::Elsewhere { works_in, .. } => {
@@ -254,15 +254,16 @@ impl Refusal {
 }
 
 /// What there is, and what makes a role that comes with Carson and is not there.
-fn unknown(what: &str, known: &[String]) -> String {
+fn unknown(what: &str, name: &str, known: &[String]) -> String {
     let there = match known {
         [] => format!("there is no {what} at all"),
         known => format!("there are: {}", known.join(", ")),
     };
-    let shipped = shipped_roles().iter().map(|role| role.name);
-    let mut missing = shipped.filter(|name| !known.iter().any(|one| one == name));
-    match (what, missing.next()) {
-        ("role", Some(name)) => format!("{there}; `carson init --role {name}` makes that one"),
+    let mut shipped = shipped_roles().iter().map(|role| role.name);
+    // The one that was meant, or the first of all.
+    let makes = shipped.find(|one| *one == name || known.is_empty());
+    match (what, makes) {
+        ("role", Some(makes)) => format!("{there}; `carson init --role {makes}` makes {makes}"),
         (_, _) if known.is_empty() => {
             format!("{there}: write one into carson.toml (docs/CONFIG.md)")
         }

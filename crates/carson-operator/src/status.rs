@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use carson_config::{Fleet, Role};
 use carson_core::admission::UsageWindow;
-use carson_core::stops::{self, Standing};
+use carson_core::stops;
 use carson_core::{FiringId, HostName, Outcome, RoleName, SkipKind};
+use carson_firing::standing::Standing;
 use carson_firing::{admit, life};
-use carson_home::{Home, disk_space};
+use carson_home::Home;
 use carson_store::{
     BlockRow, BreakerRow, Firing, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
 };
@@ -15,8 +16,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::daemons::{Daemon, daemons};
+use crate::daemons::Daemon;
 use crate::firings::state;
+use crate::plans;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
 
@@ -77,6 +79,9 @@ pub struct Seen {
     pub owed: Vec<Owed>,
     /// Benches whose questions have no answer.
     pub stuck: Vec<Stuck>,
+    /// What waits for a person's yes or no.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<plans::Waiting>,
 }
 
 /// A role.
@@ -167,47 +172,47 @@ impl Ask for Status {
         let newest = store.newest_of(&roles).await?.into_iter();
         let newest: BTreeMap<RoleName, Firing> =
             newest.map(|row| (row.role.clone(), row)).collect();
-        let mut blocks = store.block_rows().await?;
-        blocks.retain(|row| row.until.is_none_or(|until| now < until));
+        let stops = Standing::now(home).await?;
         let mut windows = store.windows().await?;
         windows.retain(|window| window.stands(now));
-        let breakers = store.breakers().await?;
         let waiting = store.waiting_posts().await?;
         let roles = fleet.roles.values().map(|role| {
-            let breaker = open_breaker(&breakers, role);
+            let breaker = open_breaker(&stops.breakers, role);
             RoleLine {
                 name: role.name.clone(),
                 next: next(role, breaker.as_ref(), now),
                 last: newest.get(&role.name).map(last),
-                streak: streak(&breakers, &role.name),
+                streak: streak(&stops.breakers, &role.name),
                 breaker,
             }
         });
         let spent = admit::spent_today(home, now).await?;
         let role_stops = role_stops(home, &newest, now).await?;
         let dead = life::dead(home).await?.into_iter();
+        let roles = roles.collect();
         Ok(Seen {
             now,
             role_stops,
             fleet: fleet.name.clone(),
             host: fleet.host.clone(),
-            hosts: daemons(home, now).await?,
-            roles: roles.collect(),
+            hosts: stops.hosts,
+            roles,
             running: store.live_firings(None).await?,
             dead: dead.map(|row| row.id).collect(),
-            pauses: store.pauses().await?,
-            blocks,
-            breakers,
+            pauses: stops.pauses,
+            blocks: stops.blocks,
+            breakers: stops.breakers,
             preflights: store.preflights().await?,
             outbox: waiting.iter().map(|row| row.posts).sum(),
             sinks: sinks(fleet, &waiting),
-            no_room: disk_space::check(fleet).err(),
+            no_room: stops.no_room,
             spent_today: spent.usd,
             spent_estimated: spent.estimated,
             windows,
             jobs: store.jobs(None).await?,
             owed: store.owed().await?,
             stuck: store.stuck(&fleet.host).await?,
+            plans: plans::waiting(home).await?,
         })
     }
 }
@@ -244,7 +249,7 @@ async fn role_stops(
     let roles: Vec<&Role> = home.fleet.roles.values().collect();
     let mut all = Vec::new();
     for (role, gate) in roles.iter().zip(admit::gates(home, &roles, now).await?) {
-        let used_up = |stop: &Standing| USED_UP.contains(&stop.reason.kind().as_str());
+        let used_up = |stop: &stops::Standing| USED_UP.contains(&stop.reason.kind().as_str());
         for standing in stops::standing(&gate, now).filter(used_up) {
             let stop = standing.reason.kind();
             all.extend(standing.causes.into_iter().map(|cause| RoleStop {

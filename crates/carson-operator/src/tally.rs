@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use carson_core::Outcome;
 use carson_home::Home;
 use carson_home::calendar::day_of;
-use chrono::{DateTime, Days, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +18,6 @@ pub const SINCE: &str = "14d";
 
 /// The most days.
 const DAYS: i64 = 92;
-
-/// The most firings of one role that are looked at, the newest.
-const MOST: u32 = 5_000;
 
 /// How did firings end, and what did they cost, day by day?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -40,8 +37,6 @@ fn fortnight() -> String {
 pub struct Tallied {
     /// Every day of the fleet's zone from then to now, the oldest first.
     pub days: Vec<Day>,
-    /// Whether older firings of busy roles are not counted.
-    pub cut: bool,
 }
 
 /// One day.
@@ -70,35 +65,26 @@ impl Ask for Tally {
         // A day is counted whole.
         let since = day_of(zone, since).0;
         let date = |at: DateTime<Utc>| at.with_timezone(&zone).date_naive();
-        let mut days: BTreeMap<NaiveDate, Day> = BTreeMap::new();
-        let mut day = date(since);
-        while day <= date(now) {
-            let one = Day {
+        let running = home.store.live_firings(None).await?;
+        let mut days = Vec::new();
+        let mut from = since;
+        while from <= now {
+            let span = day_of(zone, from);
+            let day = date(from);
+            let ends = home.store.ends_between(span).await?;
+            let running = running.iter().filter(|row| date(row.claimed_at) == day);
+            days.push(Day {
                 day,
-                ..Day::default()
-            };
-            days.insert(day, one);
-            day = day + Days::new(1);
-        }
-        let mut cut = false;
-        for role in home.fleet.roles.keys() {
-            let span = (since, now + TimeDelta::minutes(1));
-            let ends = home.store.ends_between(role, span, MOST).await?;
-            cut |= ends.len() >= MOST as usize;
-            for (at, outcome, cost) in ends {
-                let Some(day) = days.get_mut(&date(at)) else {
-                    continue;
-                };
-                match outcome {
-                    Some(outcome) => *day.ends.entry(outcome).or_default() += 1,
-                    None => day.running += 1,
-                }
-                day.cost_usd += cost.unwrap_or(0.0);
+                ends: ends.into_iter().collect(),
+                running: u32::try_from(running.count()).unwrap_or(u32::MAX),
+                cost_usd: home.store.spent(span).await?.usd,
+            });
+            // Whatever a calendar does, this ends.
+            if span.1 <= from {
+                break;
             }
+            from = span.1;
         }
-        Ok(Tallied {
-            days: days.into_values().collect(),
-            cut,
-        })
+        Ok(Tallied { days })
     }
 }

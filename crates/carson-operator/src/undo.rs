@@ -1,19 +1,21 @@
 //! What firings did is taken back, as far as nobody has touched it since.
 //!
-//! The rows of a firing say what it did to the forge. From them a list of ways back is made once
-//! ([`Compensation`]): each was looked at, and is either to be done, found done, or *left*, because a person,
-//! or a later firing, has touched that since. The list is written down before any of it is done, and each way is
-//! idempotent: whoever asks again goes on with what is still owed, and a firing of which nothing is owed any
-//! more says so.
+//! The rows of a firing say what it did to the forge. From them, and from what stands there now, a list of ways back
+//! is made ([`Compensation`]): each is to be done, or found done, or *left*, because a person has touched that since,
+//! or *waits* for another firing that stands on it. The list is made anew whenever somebody asks, and each piece of it
+//! again directly before it is done; it is written down first, so that all see what is still owed. Remembered is only
+//! what was done, and that is never done again.
 //!
-//! Nothing is forced: a branch goes only with the commit that was pushed, a comment only as it was written,
-//! labels only where they stand as the firing left them. Nothing is lost either: the commits of a branch that
-//! goes stay under a ref of this host. A merge is taken back by a pull request, which a person merges.
+//! Nothing is forced: a branch goes only with the commit that was pushed, a comment only as it was written, a pull
+//! request or an issue only as it was filed. Nothing is lost either: the commits of a branch that goes stay under a ref
+//! of this host. A merge is taken back by a pull request, which a person merges. What rests on a pull request, its
+//! branch and the state of its issue, stays with it.
 //!
-//! Reading order: `looking.rs`, `plan.rs` (which ways there are), `labels.rs`, `pulls.rs`, `said.rs`, `issues.rs` (each
-//! looked at), `act.rs` (each done).
+//! Reading order: `course.rs` (the path), `looking.rs`, `plan.rs` (what there may be), `labels.rs`, `pulls.rs`,
+//! `touched.rs`, `said.rs`, `issues.rs` (each looked at), `act.rs` (each done).
 
 mod act;
+mod course;
 mod going;
 mod issues;
 mod labels;
@@ -21,12 +23,12 @@ mod looking;
 mod plan;
 mod pulls;
 mod said;
+mod touched;
 
-use carson_core::{Compensation, Event, FiringId, Outcome, RoleName};
+use carson_core::{Compensation, FiringId, Outcome, RoleName};
 use carson_firing::drop_owed;
 use carson_home::Home;
-use carson_home::halt::with_causes;
-use carson_store::{Filter, Firing, NewUndo, UndoRow, UndoState};
+use carson_store::{Filter, Firing, NewUndo, UndoState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,7 @@ use crate::refusal::Refusal;
 use crate::since::since;
 use crate::told;
 use crate::verb::{Ask, Who};
+use course::{Course, said_of};
 use going::Going;
 
 /// Firings that one call takes back at most.
@@ -88,7 +91,7 @@ pub struct UndoneFiring {
     pub outcome: Option<Outcome>,
     /// What it worked on.
     pub title: Option<String>,
-    /// Whether all of it was decided before: this call changes nothing.
+    /// Whether it was taken back before, and nothing is to come of it any more: this call changes nothing.
     pub already: bool,
     /// The ways back, in their order.
     pub ways: Vec<Way>,
@@ -106,7 +109,7 @@ pub struct Way {
     pub text: String,
     /// Where it stands; what is only shown is owed.
     pub state: UndoState,
-    /// Why it is left, what was in the way, or what was found.
+    /// Why it is left or waits, what was in the way, or what was found.
     pub said: Option<String>,
 }
 
@@ -131,7 +134,7 @@ impl Ask for Undo {
         if let (Some(row), true) = (running.first(), self.firing.is_some()) {
             return Err(Refusal::StillRuns { id: row.id });
         }
-        let mut going = Going::new(home).await?;
+        let mut going = Going::new(home);
         let mut firings = Vec::new();
         for row in ended {
             firings.push(self.one(&mut going, row).await?);
@@ -193,7 +196,11 @@ impl Undo {
             Err(Refusal::Store(error)) => return Err(error.into()),
             Err(error) => (Vec::new(), false, Some(said_of(going.home, &error))),
         };
-        if trouble.is_none() {
+        let stands = |way: &Way| match self.yes {
+            true => !way.state.is_over(),
+            false => way.state == UndoState::Waits,
+        };
+        if trouble.is_none() && !ways.iter().any(stands) {
             going.taken_back.insert(row.id);
         }
         Ok(UndoneFiring {
@@ -207,84 +214,28 @@ impl Undo {
         })
     }
 
-    /// The ways back of a firing, and whether all of them were decided before.
+    /// The ways back of a firing, and whether it was taken back before.
     async fn ways(&self, going: &mut Going<'_>, row: &Firing) -> Result<(Vec<Way>, bool), Refusal> {
         let home = going.home;
-        let mut rows = home.store.undo(row.id).await?;
-        let is_over = |rows: &[UndoRow]| rows.iter().all(|one| one.state != UndoState::Owed);
-        if !rows.is_empty() && is_over(&rows) {
-            return Ok((rows.into_iter().map(of_row).collect(), true));
+        let was_taken_back = going.was_taken_back(row.id).await?;
+        if self.yes && !drop_owed(home, row.id).await? {
+            return Err(Refusal::Busy(
+                "another process carries effects out at this moment",
+            ));
         }
-        if rows.is_empty() {
-            if self.yes && !drop_owed(home, row.id).await? {
-                return Err(Refusal::Busy(
-                    "another process carries effects out at this moment",
-                ));
-            }
-            let planned = plan::plan(going, row).await?;
-            if !self.yes || planned.is_empty() {
-                return Ok((planned.into_iter().map(of_plan).collect(), false));
-            }
-            let now = home.clock.now();
-            rows = home.store.plan_undo(row.id, &planned, now).await?;
+        // Another process may have carried effects of it out until now.
+        let now = home.store.firing(row.id).await?;
+        let row = now.as_ref().unwrap_or(row);
+        let mut course = Course::look(going, row).await?;
+        let already = was_taken_back && course.is_over();
+        if self.yes && !already {
+            course.go().await?;
         }
-        if self.yes {
-            rows = self.carry_out(going, row, rows).await?;
-        }
-        Ok((rows.into_iter().map(of_row).collect(), false))
-    }
-
-    /// In their order. What fails is said and stays owed, and keeps none of the others back.
-    async fn carry_out(
-        &self,
-        going: &mut Going<'_>,
-        row: &Firing,
-        rows: Vec<UndoRow>,
-    ) -> Result<Vec<UndoRow>, Refusal> {
-        let home = going.home;
-        for one in rows.iter().filter(|one| one.state == UndoState::Owed) {
-            let (state, said) = match act::act(going, row, &one.what).await {
-                Ok((state, said)) => (state, said),
-                Err(Refusal::Store(error)) => return Err(error.into()),
-                Err(error) => (UndoState::Owed, Some(said_of(home, &error))),
-            };
-            let said = said.map(|said| home.redactor.redact(&said).into_owned());
-            let (stands, now) = ((state, said.as_deref()), home.clock.now());
-            home.store.note_undo(row.id, one.n, stands, now).await?;
-        }
-        let rows = home.store.undo(row.id).await?;
-        let count = |state| rows.iter().filter(|one| one.state == state).count();
-        let event = Event::FiringUndone {
-            done: count(UndoState::Done),
-            left: count(UndoState::Left),
-            owed: count(UndoState::Owed),
-        };
-        let now = home.clock.now();
-        home.store
-            .event(&event, Some(&row.role), Some(row.id), now)
-            .await?;
-        Ok(rows)
+        Ok((course.ways().into_iter().map(way).collect(), already))
     }
 }
 
-fn said_of(home: &Home, error: &Refusal) -> String {
-    let said = match error.hint() {
-        Some(hint) => format!("{}: {hint}", with_causes(error)),
-        None => with_causes(error),
-    };
-    home.redactor.redact(&said).into_owned()
-}
-
-fn of_row(row: UndoRow) -> Way {
-    Way {
-        text: row.what.text(),
-        what: row.what,
-        state: row.state,
-        said: row.said,
-    }
-}
-
-fn of_plan(new: NewUndo) -> Way {
+fn way(new: NewUndo) -> Way {
     Way {
         text: new.what.text(),
         what: new.what,
@@ -307,7 +258,7 @@ impl Undone {
             ids.join(", "),
             count(UndoState::Done),
             count(UndoState::Left),
-            count(UndoState::Owed)
+            count(UndoState::Owed) + count(UndoState::Waits)
         );
         told::tell(home, None, "an operator took firings back", &text).await;
     }

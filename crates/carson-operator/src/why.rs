@@ -92,8 +92,12 @@ impl Ask for Why {
             let reasons = of_issue::reasons_of_issue(home, repo, number).await?;
             return Ok(Reasons::Issue(Box::new(reasons)));
         }
-        if let Found::Nothing = home.store.find_firing(&self.what).await? {
-            return Err(no_role);
+        // A word of a few such letters that several ids have is a role's name, mistyped.
+        let is_short = self.what.len() < 4;
+        match home.store.find_firing(&self.what).await? {
+            Found::Nothing => return Err(no_role),
+            Found::Many(_) if is_short => return Err(no_role),
+            Found::Many(_) | Found::One(_) => {}
         }
         let row = names::firing(&home.store, &self.what).await?;
         let reasons = of_firing::reasons_of_firing(home, row).await?;

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use carson_core::Outcome;
 use carson_core::text::counted;
-use carson_operator::firings::state;
 use carson_operator::tally::Day;
 use carson_operator::timeline::{Lane, Span};
-use carson_store::Firing;
+use carson_store::{Drawn, Quiet};
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 
 use crate::mark::{MARKS, mark};
-use crate::pages::what;
+use crate::pages::work;
 use crate::text::{Zone, line};
 
 /// Steps between two lines of a timeline, in minutes; the first that leaves at most [`LINES`].
@@ -38,9 +37,9 @@ pub(crate) struct LaneShown {
     pub(crate) more: bool,
 }
 
-/// One firing of it.
+/// One firing of it, or several that were quiet.
 pub(crate) struct Mark {
-    /// Where it leads; a skipped slot leads nowhere.
+    /// Where it leads; a skipped slot leads nowhere, nor do several.
     pub(crate) to: Option<String>,
     pub(crate) x: String,
     pub(crate) width: String,
@@ -106,40 +105,76 @@ fn ticks(zone: &Zone, (from, until): (DateTime<Utc>, DateTime<Utc>)) -> Vec<Tick
 }
 
 fn shown(zone: &Zone, span: (DateTime<Utc>, DateTime<Utc>), lane: &Lane) -> LaneShown {
+    let place = |from, until| {
+        let (begin, end) = (share(span, from), share(span, until));
+        (percent(begin), percent((end - begin).max(0.0)))
+    };
+    let quiet = lane.quiet.iter().map(|part| {
+        let (x, width) = place(part.first, part.last);
+        let outcome = match part.silent {
+            0 => Outcome::Skipped,
+            _ => Outcome::Silent,
+        };
+        Mark {
+            to: None,
+            x,
+            width,
+            mark: mark(Some(outcome)),
+            said: together(zone, part),
+        }
+    });
     let marks = lane.firings.iter().rev().map(|row| {
-        let begin = share(span, row.claimed_at);
-        let end = share(span, row.ended_at.unwrap_or(zone.now));
+        let (x, width) = place(row.claimed_at, row.ended_at.unwrap_or(zone.now));
         Mark {
             to: (row.outcome != Some(Outcome::Skipped)).then(|| format!("/firings/{}", row.id)),
-            x: percent(begin),
-            width: percent((end - begin).max(0.0)),
+            x,
+            width,
             mark: mark(row.outcome),
             said: said(zone, row),
         }
     });
     LaneShown {
         role: lane.role.to_string(),
-        said: sum(&lane.firings),
-        marks: marks.collect(),
+        said: sum(lane),
+        marks: quiet.chain(marks).collect(),
         more: lane.more,
     }
 }
 
-fn said(zone: &Zone, row: &Firing) -> String {
-    line(&format!(
-        "{} {}: {} {}",
-        zone.at(row.claimed_at),
-        row.role,
-        state(row),
-        what(row)
-    ))
+fn said(zone: &Zone, row: &Drawn) -> String {
+    let state = match (row.outcome, row.stage) {
+        (Some(outcome), _) => outcome.to_string(),
+        (None, Some(stage)) => format!("… {stage}"),
+        (None, None) => "… claimed".to_owned(),
+    };
+    let work = work((row.repo.as_ref(), row.work), row.title.as_deref());
+    let (at, role) = (zone.at(row.claimed_at), &row.role);
+    line(&format!("{at} {role}: {state} {work}"))
+}
+
+/// `02:00:00 to 03:20:00 cook: 4 firings found no work, 1 slot skipped`.
+fn together(zone: &Zone, part: &Quiet) -> String {
+    let (first, last) = (zone.at(part.first), zone.at(part.last));
+    let silent = (part.silent > 0).then(|| counted(part.silent, "firing") + " found no work");
+    let skipped = (part.skipped > 0).then(|| counted(part.skipped, "slot") + " skipped");
+    let both: Vec<String> = silent.into_iter().chain(skipped).collect();
+    format!("{first} to {last} {}: {}", part.role, both.join(", "))
 }
 
 /// `12 firings: 8 done, 1 failed or crashed`.
-fn sum(rows: &[Firing]) -> String {
+fn sum(lane: &Lane) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for row in rows {
+    for row in &lane.firings {
         *counts.entry(mark(row.outcome)).or_default() += 1;
+    }
+    for part in &lane.quiet {
+        let both = [
+            (Outcome::Silent, part.silent),
+            (Outcome::Skipped, part.skipped),
+        ];
+        for (outcome, count) in both.into_iter().filter(|(_, count)| *count > 0) {
+            *counts.entry(mark(Some(outcome))).or_default() += u64::from(count);
+        }
     }
     let skipped = counts.remove("skipped").unwrap_or(0);
     let named = MARKS

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carson_config::Page;
-use carson_door::{Names, Pace};
+use carson_door::{Names, Often, Pace};
 use carson_home::Home;
 use secrecy::SecretString;
 use tokio::sync::Semaphore;
@@ -28,6 +28,10 @@ pub(crate) struct Desk {
     homes: Homes,
     pub(crate) sessions: Sessions,
     pub(crate) tries: Pace,
+    /// Somebody does not know the token.
+    pub(crate) strangers: Often,
+    /// The token cannot be read.
+    pub(crate) shut: Often,
     pub(crate) live: Arc<Semaphore>,
 }
 
@@ -40,6 +44,8 @@ impl Desk {
             homes,
             sessions,
             tries: Pace::new(most, within),
+            strangers: Often::default(),
+            shut: Often::default(),
             live: Arc::new(Semaphore::new(LIVE)),
         }
     }

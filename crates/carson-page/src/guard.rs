@@ -3,6 +3,7 @@
 //! First whom the request is for and which page sent it, so that a page of somebody else reaches nothing; then how
 //! much it says; then who is signed in; then, for what changes something, whether it is a form of ours.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,9 +13,10 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use carson_door::only;
 
 use crate::desk::Desk;
 use crate::text::part;
@@ -30,6 +32,11 @@ pub(crate) const SIGN_IN: &str = "/sign-in";
 
 /// The field that proves that a form is ours.
 pub(crate) const FIELD: &str = "csrf";
+
+/// What browsers say of where a request comes from, and for what.
+const SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -67,6 +74,29 @@ pub(crate) async fn guard(State(desk): State<Arc<Desk>>, request: Request, next:
     response
 }
 
+/// Whether a browser says that a page of ours or a person asks. Another page may lead people to a page of ours, as
+/// links do; it gets nothing else, and no page that takes the time of forges.
+fn is_asked_by_us(uri: &Uri, headers: &HeaderMap) -> bool {
+    match only(headers, &SITE) {
+        Some(None | Some("same-origin" | "none")) => true,
+        Some(Some(_)) => {
+            let leads = only(headers, &MODE) == Some(Some("navigate"));
+            let whole = only(headers, &DEST) == Some(Some("document"));
+            leads && whole && !asks_forges(uri)
+        }
+        None => false,
+    }
+}
+
+/// Whether forges, or programs of a repository, are asked for what a page shows.
+fn asks_forges(uri: &Uri) -> bool {
+    let path = uri.path();
+    let more = uri.query().unwrap_or_default();
+    let is_one_role = path.starts_with("/roles/");
+    let asks = |(name, _): (Cow<'_, str>, Cow<'_, str>)| ["pulls", "what"].contains(&&*name);
+    is_one_role || path == "/queue" || form_urlencoded::parse(more.as_bytes()).any(asks)
+}
+
 async fn admit(desk: &Desk, request: Request) -> Result<Request, Box<Response>> {
     let home = desk.home();
     let (names, headers) = (desk.names(&home), request.headers());
@@ -82,11 +112,17 @@ async fn admit(desk: &Desk, request: Request) -> Result<Request, Box<Response>> 
             "this Origin is not served here",
         ));
     }
+    if !is_asked_by_us(request.uri(), headers) {
+        return Err(refused(StatusCode::FORBIDDEN, "another page sent this"));
+    }
     let token = Desk::token(&home).map_err(|error| {
-        tracing::error!(
-            error,
-            "the page's token cannot be read, so nobody is let in"
-        );
+        if let Some(requests) = desk.shut.again(Instant::now()) {
+            tracing::error!(
+                error,
+                requests,
+                "the page's token cannot be read, so nobody is let in"
+            );
+        }
         refused(
             StatusCode::SERVICE_UNAVAILABLE,
             "the server's token cannot be read: its log says why",
@@ -152,8 +188,8 @@ pub(crate) fn form_cookie(desk: &Desk) -> String {
 /// Reads the form of a request that changes something.
 async fn with_fields(request: Request) -> Result<Request, Box<Response>> {
     let headers = request.headers();
-    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
-    if site.is_some_and(|site| site != b"same-origin") {
+    let site = only(headers, &SITE);
+    if !matches!(site, Some(None | Some("same-origin"))) {
         return Err(refused(StatusCode::FORBIDDEN, "another page sent this"));
     }
     let kind = headers
@@ -226,5 +262,60 @@ fn harden(headers: &mut HeaderMap, is_asset: bool) {
     ];
     for (name, value) in all {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_page_may_lead_here_and_gets_nothing_else() {
+        let asked = |path: &str, said: &[(&'static str, &'static str)]| {
+            let mut headers = HeaderMap::new();
+            for (name, value) in said {
+                headers.append(*name, HeaderValue::from_static(value));
+            }
+            is_asked_by_us(&path.parse().unwrap(), &headers)
+        };
+        let site = |site| ("sec-fetch-site", site);
+        let leads = [
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-dest", "document"),
+        ];
+        let dear = [
+            "/outcomes?since=7d&pulls=1",
+            "/outcomes?%70ulls=1",
+            "/why?what=widget%231",
+            "/roles/cook",
+            "/queue",
+        ];
+        for path in ["/", "/outcomes", "/stops", "/firings?role=cook"]
+            .iter()
+            .chain(&dear)
+        {
+            assert!(asked(path, &[]), "{path}: no browser, or an old one");
+            assert!(
+                asked(path, &[site("none")]) && asked(path, &[site("same-origin")]),
+                "{path}"
+            );
+            for other in ["cross-site", "same-site", "", "none, same-origin"] {
+                let image = [
+                    site(other),
+                    ("sec-fetch-mode", "no-cors"),
+                    ("sec-fetch-dest", "image"),
+                ];
+                let frame = [site(other), leads[0], ("sec-fetch-dest", "iframe")];
+                assert!(
+                    !asked(path, &image) && !asked(path, &frame),
+                    "{path} {other}"
+                );
+                assert!(!asked(path, &[site(other)]), "{path} {other}");
+                let link = [site(other), leads[0], leads[1]];
+                assert_eq!(asked(path, &link), !dear.contains(path), "{path} {other}");
+            }
+            let twice = [site("none"), site("cross-site"), leads[0], leads[1]];
+            assert!(!asked(path, &twice), "{path}");
+        }
     }
 }

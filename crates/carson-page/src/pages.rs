@@ -15,4 +15,4 @@ pub(crate) mod tonight;
 pub(crate) mod transcript;
 pub(crate) mod why;
 
-pub(crate) use rows::what;
+pub(crate) use rows::work;

@@ -104,7 +104,12 @@ pub(crate) async fn enter(
         }
     };
     if !right {
-        tracing::warn!("somebody tried to sign in to the page, and does not know the token");
+        if let Some(times) = desk.strangers.again(Instant::now()) {
+            tracing::warn!(
+                times,
+                "somebody tried to sign in to the page, and does not know the token"
+            );
+        }
         let mut answer = show(&desk, &headers, (then, None), Some(wrong))?;
         *answer.status_mut() = StatusCode::FORBIDDEN;
         return Ok(answer);
@@ -138,9 +143,10 @@ fn own(then: Option<&str>) -> &str {
     let then = then.unwrap_or("/");
     let is_own = then.starts_with('/')
         && !then.starts_with("//")
-        && !then.contains(['\\', '\r', '\n', '\t'])
+        && !then.contains('\\')
         && then.len() < 500
-        && then.is_ascii();
+        // What else a header cannot carry.
+        && then.bytes().all(|byte| byte.is_ascii_graphic());
     if is_own { then } else { "/" }
 }
 
@@ -157,6 +163,9 @@ mod tests {
             "/\\evil.example",
             "x",
             "/\r\nx: y",
+            "/\0",
+            "/\u{1}",
+            "/\u{7f}",
             "/ä",
         ] {
             assert_eq!(own(Some(other)), "/", "{other}");

@@ -116,43 +116,6 @@ impl Store {
     }
 }
 
-/// Puts a backup into the place of a database that nobody has open. What was there before is moved
-/// aside, not removed; where it is now.
-///
-/// # Errors
-/// When the backup is not whole, or a file cannot be moved or written. Then the database is as it
-/// was.
-pub async fn restore(
-    db: &Path,
-    backup: &Path,
-    now: DateTime<Utc>,
-) -> Result<Option<PathBuf>, StoreError> {
-    check(backup).await?;
-    let fail = |source: io::Error| broken(backup, &format!("cannot be restored: {source}"));
-    let new = with_ending(db, ".restored");
-    fs::copy(backup, &new)
-        .and_then(|_| durable(&new))
-        .map_err(fail)?;
-    let aside = db.with_file_name(format!("replaced-{}", now.format("%Y%m%dT%H%M%SZ")));
-    let mut moved = false;
-    // The log first: without it the old file is older, but with a foreign log the new one is wrong.
-    for ending in ["-wal", "-shm", ""] {
-        let from = with_ending(db, ending);
-        if from.symlink_metadata().is_err() {
-            continue;
-        }
-        fs::create_dir_all(&aside).map_err(fail)?;
-        let to = aside.join(from.file_name().unwrap_or_default());
-        fs::rename(&from, &to).map_err(fail)?;
-        moved = true;
-    }
-    let dir = db.parent().unwrap_or(Path::new("."));
-    fs::rename(&new, db)
-        .and_then(|()| durable(dir))
-        .map_err(fail)?;
-    Ok(moved.then_some(aside))
-}
-
 /// When the file was deleted in use, only a connection that has its log open can still read it.
 async fn copy(pool: &SqlitePool, to: &Path) -> Result<(), sqlx::Error> {
     let mut tried = Vec::new();
@@ -194,7 +157,7 @@ pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// A backup must be whole, and ours.
-async fn check(path: &Path) -> Result<(), StoreError> {
+pub(crate) async fn check(path: &Path) -> Result<(), StoreError> {
     if !path.is_file() {
         return Err(broken(path, "is not there"));
     }
@@ -203,9 +166,20 @@ async fn check(path: &Path) -> Result<(), StoreError> {
         .filename(path)
         .immutable(true)
         .read_only(true);
-    let mut copy = SqliteConnection::connect_with(&options)
+    let copy = SqliteConnection::connect_with(&options)
         .await
         .map_err(|error| unreadable(&error))?;
+    let copy = look_through(path, copy).await?;
+    let _ = copy.close().await;
+    Ok(())
+}
+
+/// The same of one that is open, with what its log holds.
+pub(crate) async fn look_through(
+    path: &Path,
+    mut copy: SqliteConnection,
+) -> Result<SqliteConnection, StoreError> {
+    let unreadable = |error: &sqlx::Error| broken(path, &format!("is no use: {}", damage(error)));
     let said: Vec<String> = query_scalar("PRAGMA integrity_check(5)")
         .fetch_all(&mut copy)
         .await
@@ -217,17 +191,16 @@ async fn check(path: &Path) -> Result<(), StoreError> {
         .fetch_one(&mut copy)
         .await;
     ours.map_err(|_| broken(path, "is not a database of Carson's"))?;
-    let _ = copy.close().await;
-    Ok(())
+    Ok(copy)
 }
 
-fn broken(path: &Path, wrong: &str) -> StoreError {
+pub(crate) fn broken(path: &Path, wrong: &str) -> StoreError {
     StoreError::Backup {
         path: path.to_owned(),
         wrong: wrong.to_owned(),
     }
 }
 
-fn durable(path: &Path) -> io::Result<()> {
+pub(crate) fn durable(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }

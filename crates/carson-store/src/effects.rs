@@ -355,8 +355,8 @@ impl Store {
     /// When the database does not answer, or holds what no Carson wrote.
     pub async fn owing_in(&self, repo: &RepoName) -> Result<Vec<Firing>, StoreError> {
         let rows: Vec<RawFiring> = on!(self, |pool| query_as(select_firing!(
-            "FROM firing WHERE repo = $1 AND EXISTS (SELECT 1 FROM effect \
-             WHERE effect.firing = firing.id AND effect.state = 'owed') ORDER BY seq"
+            "FROM firing WHERE id IN (SELECT effect.firing FROM effect \
+             WHERE effect.state = 'owed') AND repo = $1 ORDER BY seq"
         ))
         .bind(repo.as_str())
         .fetch_all(pool)

@@ -120,9 +120,30 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn events(&self, limit: u32) -> Result<Vec<EventRow>, StoreError> {
+        self.events_since(DateTime::UNIX_EPOCH, None, limit).await
+    }
+
+    /// The newest decisions since then, newest first: of one kind, or of all whose kind begins with that word.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn events_since(
+        &self,
+        since: DateTime<Utc>,
+        kind: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<EventRow>, StoreError> {
+        let (kind, word) = match kind {
+            Some(kind) => (kind.to_owned(), format!("{kind}.%")),
+            None => ("%".to_owned(), "%".to_owned()),
+        };
         let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
-            "SELECT at, kind, role, firing, data FROM event ORDER BY seq DESC LIMIT $1"
+            "SELECT at, kind, role, firing, data FROM event \
+             WHERE at >= $1 AND (kind LIKE $2 OR kind LIKE $3) ORDER BY seq DESC LIMIT $4"
         )
+        .bind(since)
+        .bind(&kind)
+        .bind(&word)
         .bind(i64::from(limit))
         .fetch_all(pool)
         .await?);

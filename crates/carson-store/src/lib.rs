@@ -21,10 +21,13 @@
 //! come that far before. None of them fails because it is repeated.
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
-//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
-//! `backup.rs`.
+//! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `spans.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`,
+//! `approvals.rs`, `chat.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
+//! `backup.rs`, `restore.rs`.
 
+mod approvals;
 pub mod backup;
+mod chat;
 mod checks;
 mod claim;
 mod counts;
@@ -49,7 +52,9 @@ mod pauses;
 mod progress;
 mod pull_ends;
 mod read;
+mod restore;
 mod row;
+mod spans;
 mod sqlite;
 mod stops;
 mod stuck;
@@ -57,6 +62,8 @@ mod undo;
 mod usage;
 mod used;
 
+pub use approvals::{ApprovalRow, Decision, NewApproval, PlanAt};
+pub use chat::{QuietRow, TrustRow};
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
 pub use counts::{BOUNDS, EndedCount, LastedCount};
@@ -78,6 +85,8 @@ pub use pauses::{PauseRow, PauseScope};
 pub use progress::{Judged, Progress, Stopped};
 pub use pull_ends::PullEndRow;
 pub use read::{Filter, Found};
+pub use restore::restore;
+pub use spans::{Drawn, Quiet};
 pub use stops::{BlockRow, BlockSetter, BreakerRow};
 pub use stuck::Stuck;
 pub use undo::{NewUndo, UndoRow, UndoState};

@@ -193,6 +193,35 @@ impl Store {
         Ok(())
     }
 
+    /// Whether a post of this id was filed, and is still there.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn is_filed(&self, id: Uuid) -> Result<bool, StoreError> {
+        let (count,): (i64,) = on!(self, |pool| sqlx::query_as(
+            "SELECT COUNT(*) FROM outbox WHERE id = $1"
+        )
+        .bind(id)
+        .fetch_one(pool)
+        .await?);
+        Ok(count > 0)
+    }
+
+    /// The newest posts of all sinks, sent or not, the newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn newest_posts(&self, limit: u32) -> Result<Vec<Post>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(
+            "SELECT id, sink, thread, kind, body, created_at, tries FROM outbox \
+             ORDER BY seq DESC LIMIT $1"
+        )
+        .bind(i64::from(limit))
+        .fetch_all(pool)
+        .await?);
+        Ok(rows.into_iter().map(post).collect())
+    }
+
     /// The remote name of the root post of a firing's thread at a sink.
     ///
     /// # Errors

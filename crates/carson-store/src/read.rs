@@ -1,7 +1,7 @@
 //! Reading firings.
 
 use carson_core::admission::Spent;
-use carson_core::{FiringId, HostName, Outcome, RoleName};
+use carson_core::{FiringId, HostName, RoleName};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{query_as, query_scalar};
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
-use crate::firing::{BlockedCall, Firing, Raw, StageRow, maybe, parsed, select_firing, small};
+use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed, select_firing, small};
 use crate::usage::spent;
 
 /// Which firings to list; the newest come first.
@@ -24,9 +24,6 @@ pub struct Filter {
     /// At most so many.
     pub limit: u32,
 }
-
-/// The shortest part of an id that names a firing.
-const SHORTEST: usize = 4;
 
 /// What an abbreviated id names.
 #[derive(Clone, Debug)]
@@ -82,7 +79,7 @@ impl Store {
             return Ok(found.map_or(Found::Nothing, |row| Found::One(Box::new(row))));
         }
         let digits = text.replace('-', "").to_lowercase();
-        if digits.len() < SHORTEST || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Found::Nothing);
         }
         // What tables show comes first: those digits may stand within another id too.
@@ -179,59 +176,6 @@ impl Store {
         rows.into_iter().map(TryInto::try_into).collect()
     }
 
-    /// The newest firings of a role that were claimed from one instant up to another, skipped slots among them.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn firings_between(
-        &self,
-        role: &RoleName,
-        (from, until): (DateTime<Utc>, DateTime<Utc>),
-        limit: u32,
-    ) -> Result<Vec<Firing>, StoreError> {
-        let rows: Vec<Raw> = on!(self, |pool| {
-            query_as(select_firing!(
-                "FROM firing WHERE role = $1 AND claimed_at >= $2 AND claimed_at < $3 \
-                 ORDER BY claimed_at DESC LIMIT $4"
-            ))
-            .bind(role.as_str())
-            .bind(from)
-            .bind(until)
-            .bind(i64::from(limit))
-            .fetch_all(pool)
-            .await?
-        });
-        rows.into_iter().map(TryInto::try_into).collect()
-    }
-
-    /// How the newest firings of a role ended that were claimed from one instant up to another: when each was
-    /// claimed, its outcome, and its money as far as it is known. An index has all of it.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn ends_between(
-        &self,
-        role: &RoleName,
-        (from, until): (DateTime<Utc>, DateTime<Utc>),
-        limit: u32,
-    ) -> Result<Vec<(DateTime<Utc>, Option<Outcome>, Option<f64>)>, StoreError> {
-        type Raw = (DateTime<Utc>, Option<String>, Option<f64>);
-        let rows: Vec<Raw> = on!(self, |pool| query_as(
-            "SELECT claimed_at, outcome, cost_usd FROM firing \
-             WHERE role = $1 AND claimed_at >= $2 AND claimed_at < $3 \
-             ORDER BY claimed_at DESC LIMIT $4"
-        )
-        .bind(role.as_str())
-        .bind(from)
-        .bind(until)
-        .bind(i64::from(limit))
-        .fetch_all(pool)
-        .await?);
-        rows.into_iter()
-            .map(|(at, outcome, cost)| Ok((at, maybe("outcome", outcome.as_deref())?, cost)))
-            .collect()
-    }
-
     /// Firings that began since then and ended as more than a look, the newest first.
     ///
     /// # Errors
@@ -247,6 +191,29 @@ impl Store {
                  ORDER BY seq DESC LIMIT $2"
             ))
             .bind(since)
+            .bind(i64::from(limit))
+            .fetch_all(pool)
+            .await?
+        });
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// Firings that ended after this one, in the order of their ends; without skipped slots.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn ended_after(
+        &self,
+        (at, id): (DateTime<Utc>, FiringId),
+        limit: u32,
+    ) -> Result<Vec<Firing>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| {
+            query_as(select_firing!(
+                "FROM firing WHERE ended_at >= $1 AND (ended_at > $1 OR id > $2) \
+                 AND outcome <> 'SKIPPED' ORDER BY ended_at, id LIMIT $3"
+            ))
+            .bind(at)
+            .bind(id.uuid())
             .bind(i64::from(limit))
             .fetch_all(pool)
             .await?

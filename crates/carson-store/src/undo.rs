@@ -1,4 +1,4 @@
-//! What takes back what firings did, until it is done.
+//! What takes back what firings did: what was done of it, and how the rest stood when somebody last asked.
 
 use carson_core::effect::LabelChange;
 use carson_core::{Compensation, FiringId};
@@ -17,6 +17,9 @@ use crate::row::row;
 pub enum UndoState {
     /// It is still to be done.
     Owed,
+    /// It is not done before something else is: another firing has to end or be taken back, or another way has to
+    /// be gone.
+    Waits,
     /// It is done.
     Done,
     /// It is not done, because somebody had touched that, or because nothing does it.
@@ -24,9 +27,16 @@ pub enum UndoState {
 }
 
 impl UndoState {
+    /// Whether nothing is to come of it any more.
+    #[must_use]
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Left)
+    }
+
     fn as_str(self) -> &'static str {
         match self {
             Self::Owed => "owed",
+            Self::Waits => "waits",
             Self::Done => "done",
             Self::Left => "left",
         }
@@ -36,19 +46,20 @@ impl UndoState {
         match text {
             "done" => Self::Done,
             "left" => Self::Left,
+            "waits" => Self::Waits,
             _ => Self::Owed,
         }
     }
 }
 
-/// A compensation that is to be written down.
+/// A compensation as it stands now.
 #[derive(Clone, Debug)]
 pub struct NewUndo {
     /// What it is.
     pub what: Compensation,
     /// Where it stands.
     pub state: UndoState,
-    /// Why it is left, or what was found.
+    /// Why it is left or waits, what was in the way, or what was found.
     pub said: Option<String>,
 }
 
@@ -62,7 +73,7 @@ pub struct UndoRow {
     pub what: Compensation,
     /// Where it stands.
     pub state: UndoState,
-    /// Why it is left, what was in the way, or what was found.
+    /// Why it is left or waits, what was in the way, or what was found.
     pub said: Option<String>,
     /// Since when it stands there.
     pub at: DateTime<Utc>,
@@ -99,41 +110,51 @@ impl TryFrom<Raw> for UndoRow {
 const SELECT: &str = "SELECT n, body, state, said, at FROM undo WHERE firing = $1 ORDER BY n";
 
 impl Store {
-    /// Writes down what takes a firing back, in one transaction, before any of it is done. What was written
-    /// before stands, and is the answer.
+    /// Writes down how what takes a firing back stands now, in one transaction. What was done stays, whatever the
+    /// list says of it; all else was only true when it was written, and makes room.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn plan_undo(
+    pub async fn note_undo(
         &self,
         id: FiringId,
         list: &[NewUndo],
         now: DateTime<Utc>,
-    ) -> Result<Vec<UndoRow>, StoreError> {
-        let rows: Vec<Raw> = transaction!(self, |tx| {
-            for (n, one) in (0_i64..).zip(list) {
+    ) -> Result<(), StoreError> {
+        let stands: Vec<(&NewUndo, String)> = list
+            .iter()
+            .map(|one| (one, self.outside(&to_json(&one.what)).into_owned()))
+            .collect();
+        transaction!(self, |tx| {
+            let rows: Vec<Raw> = query_as(SELECT).bind(id.uuid()).fetch_all(&mut *tx).await?;
+            // No number comes twice: another call may still have the row that had it.
+            let next = rows.last().map_or(0, |last| last.n + 1);
+            query("DELETE FROM undo WHERE firing = $1 AND state <> 'done'")
+                .bind(id.uuid())
+                .execute(&mut *tx)
+                .await?;
+            let is_done = |body: &String| {
+                let mut rows = rows.iter();
+                rows.any(|row| row.state == UndoState::Done.as_str() && row.body == *body)
+            };
+            let stands = stands.iter().filter(|(_, body)| !is_done(body));
+            for (n, (one, body)) in (next..).zip(stands) {
                 let said = one.said.as_deref();
-                let made = query(
+                query(
                     "INSERT INTO undo (firing, n, body, state, said, at) \
                      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
                 )
                 .bind(id.uuid())
                 .bind(n)
-                .bind(self.outside(&to_json(&one.what)).into_owned())
+                .bind(body)
                 .bind(one.state.as_str())
                 .bind(said.map(|said| self.outside(said).into_owned()))
                 .bind(now)
                 .execute(&mut *tx)
-                .await?
-                .rows_affected();
-                // Somebody made the list before; theirs may have another length.
-                if made == 0 {
-                    break;
-                }
+                .await?;
             }
-            query_as(SELECT).bind(id.uuid()).fetch_all(&mut *tx).await?
         });
-        rows.into_iter().map(UndoRow::try_from).collect()
+        Ok(())
     }
 
     /// What takes a firing back, in order; nothing where nobody asked for that.
@@ -148,34 +169,8 @@ impl Store {
         rows.into_iter().map(UndoRow::try_from).collect()
     }
 
-    /// Notes what became of a compensation that was owed; `false` when somebody else had done it.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn note_undo(
-        &self,
-        id: FiringId,
-        n: u32,
-        (state, said): (UndoState, Option<&str>),
-        now: DateTime<Utc>,
-    ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| query(
-            "UPDATE undo SET state = $3, said = $4, at = $5 \
-             WHERE firing = $1 AND n = $2 AND state = 'owed'"
-        )
-        .bind(id.uuid())
-        .bind(i64::from(n))
-        .bind(state.as_str())
-        .bind(said.map(|said| self.outside(said).into_owned()))
-        .bind(now)
-        .execute(pool)
-        .await?
-        .rows_affected());
-        Ok(rows == 1)
-    }
-
-    /// Notes which labels an effect gives and takes, before it does; what was noted first stands, because a
-    /// repetition finds some of them changed.
+    /// Notes which labels an effect gives and takes, before it does, or what the claim took that it ends; what was
+    /// noted first stands, because a repetition finds some of them changed.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -13,6 +13,7 @@
 mod bulk;
 mod clones;
 mod disk;
+mod package;
 mod power;
 mod pushes;
 mod quota;

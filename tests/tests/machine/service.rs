@@ -24,27 +24,9 @@ struct Service {
 }
 
 impl Service {
-    /// A fleet with one piece of work, whose session waits at a barrier, below a systemd in which
-    /// nothing is started yet.
+    /// Such a fleet below a systemd in which nothing is started yet.
     fn new() -> Self {
-        let fleet = TestFleet::new();
-        let barrier = fleet.shared().join("barrier");
-        fleet.script(&format!(
-            r#"
-            [[when]]
-            do = [
-                {{ edit = {{ path = "done.txt", content = "done\n" }} }},
-                {{ grandchild = 600 }},
-                {{ barrier = {barrier:?} }},
-                {{ commit = "Work" }},
-                {{ say = "[OK] done" }},
-            ]
-            "#
-        ));
-        let more = "stages = [\"execute\"]\nmax_late = \"1s\"\n";
-        fleet.role_at("hand", "play", "* * * * * *", more);
-        assert_eq!(fleet.issue("hand", "Work", "To do."), 1);
-        let fleet = fleet.as_ordinary_user();
+        let fleet = fleet_at_a_barrier();
         let units = tempfile::tempdir().unwrap();
         write_units(&fleet, units.path());
         let systemd = Systemd::boot(units.path());
@@ -113,6 +95,28 @@ impl Service {
             (groups.is_empty() && self.fleet.descendants().is_empty()).then_some(())
         });
     }
+}
+
+/// A fleet of an ordinary user with one piece of work, whose session waits at a barrier.
+pub(crate) fn fleet_at_a_barrier() -> TestFleet {
+    let fleet = TestFleet::new();
+    let barrier = fleet.shared().join("barrier");
+    fleet.script(&format!(
+        r#"
+        [[when]]
+        do = [
+            {{ edit = {{ path = "done.txt", content = "done\n" }} }},
+            {{ grandchild = 600 }},
+            {{ barrier = {barrier:?} }},
+            {{ commit = "Work" }},
+            {{ say = "[OK] done" }},
+        ]
+        "#
+    ));
+    let more = "stages = [\"execute\"]\nmax_late = \"1s\"\n";
+    fleet.role_at("hand", "play", "* * * * * *", more);
+    assert_eq!(fleet.issue("hand", "Work", "To do."), 1);
+    fleet.as_ordinary_user()
 }
 
 fn write_units(fleet: &TestFleet, dir: &Path) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cargo_metadata::MetadataCommand;
 
 /// Floor of each crate (docs/ARCHITECTURE.md).
-const FLOORS: [(&str, u32); 25] = [
+const FLOORS: [(&str, u32); 26] = [
     ("carson-core", 0),
     ("carson-hook", 0),
     ("carson-redact", 0),
@@ -29,12 +29,13 @@ const FLOORS: [(&str, u32); 25] = [
     ("carson-operator", 5),
     ("carson-mcp", 6),
     ("carson-page", 6),
+    ("carson-chat", 6),
     ("carson-daemon", 6),
     ("carson-cli", 7),
 ];
 
 /// The only arrows within a floor.
-const LEVEL: [(&str, &str); 10] = [
+const LEVEL: [(&str, &str); 11] = [
     // What an operator may write about a sink or a forge stands beside it.
     ("carson-config", "carson-forge"),
     ("carson-config", "carson-notify"),
@@ -45,6 +46,7 @@ const LEVEL: [(&str, &str); 10] = [
     // It starts the faces that are served.
     ("carson-daemon", "carson-mcp"),
     ("carson-daemon", "carson-page"),
+    ("carson-daemon", "carson-chat"),
     ("carson-egress", "carson-proc"),
     ("carson-git", "carson-proc"),
     ("carson-engine", "carson-proc"),

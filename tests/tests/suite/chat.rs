@@ -206,7 +206,7 @@ fn the_stop_of_the_bad_one(calls: &[&Value]) {
     let [stop] = calls else {
         panic!("{calls:#?}");
     };
-    assert_eq!(stop["text"], "🚨 bad stopped");
+    assert_eq!(stop["text"], "<!here> 🚨 bad stopped");
     assert!(stop["thread_ts"].is_null(), "{stop:#}");
     let said = stop["blocks"].to_string();
     assert!(

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Stdio;
 
 use carson_tests::fleet::{Ran, TestFleet, tree};
 use carson_tests::model::{
     Reply, ScriptedModel, bash, claude_binary, claude_env, codex_binary, codex_env, say, when,
 };
+use carson_tests::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 #[test]
@@ -17,6 +21,41 @@ fn the_rehearsal_shows_every_end_and_the_crew_and_leaves_nothing() {
     let shown = fleet.ok(&["demo", "--seconds", "60", "--json"]);
     every_end_is_shown(&shown);
     the_crew_takes_an_issue_from_the_plan_to_the_merge(&fleet, &shown);
+}
+
+/// Ctrl-C, a closed terminal, `kill`: the daemon and its firings end, too.
+#[test]
+fn who_ends_it_leaves_nothing_that_runs() {
+    for signal in [Signal::SIGINT, Signal::SIGHUP, Signal::SIGTERM] {
+        let fleet = in_own_temporary(TestFleet::new());
+        let mut demo = fleet.command(&["demo"]);
+        let demo = demo.stdout(Stdio::null()).stderr(Stdio::piped());
+        let demo = demo.spawn().unwrap();
+        let root = until("a firing runs", || {
+            let root = fs::read_dir(fleet.root().join("tmp")).ok()?.next()?;
+            let root = root.ok()?.path();
+            let benches = fs::read_dir(root.join("home/benches")).ok()?;
+            (benches.count() > 0).then_some(root)
+        });
+        let pid = Pid::from_raw(demo.id().try_into().unwrap());
+        kill(pid, signal).unwrap();
+        let ended = demo.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        let removes = format!("rm -rf {}", root.canonicalize().unwrap().display());
+        assert!(said.contains(&removes), "{said}");
+        let left = running_below(&root);
+        assert!(left.is_empty(), "{signal}: {left:#?}");
+    }
+}
+
+/// The command lines of processes that name a directory.
+fn running_below(root: &Path) -> Vec<String> {
+    let name = root.file_name().unwrap().to_str().unwrap();
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines.filter(|line| line.contains(name)).collect()
 }
 
 fn every_end_is_shown(shown: &Value) {

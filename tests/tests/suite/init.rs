@@ -666,3 +666,30 @@ fn carson_with_dead_slack(fleet: &TestFleet, args: &[&str]) -> String {
     assert!(made.stdout.contains("sink.slack.answers"), "{made:#?}");
     fs::read_to_string(fleet.root().join("new/carson.toml")).unwrap()
 }
+
+/// Files have no slug, no token and no address, and an address is one.
+#[test]
+fn options_that_mean_another_forge_are_refused() {
+    let fleet = fleet();
+    checkout(&fleet, "widget", "main", &[("README.md", "")]);
+    for option in [
+        ["--slug", "acme/widget"],
+        ["--token-file", "token"],
+        ["--api-base", "http://127.0.0.1:9"],
+    ] {
+        let args = [
+            "--home", "new", "init", "--repo", "widget", "--forge", "local",
+        ];
+        let refused = fleet.carson(&[&args[..], &option].concat());
+        assert_eq!(refused.code, Some(2), "{refused:#?}");
+        assert!(refused.stderr.contains(option[0]), "{refused:#?}");
+    }
+    let args = [
+        "--home", "new", "init", "--repo", "widget", "--forge", "github",
+    ];
+    let more = ["--slug", "acme/widget", "--api-base", "nonsense"];
+    let refused = fleet.carson(&[&args[..], &more].concat());
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(refused.stderr.contains("https://"), "{refused:#?}");
+    assert!(!fleet.root().join("new").exists());
+}

@@ -71,6 +71,7 @@ mod stories;
 mod terminal;
 mod twenty_issues;
 mod two_vendors;
+mod undo;
 mod upkeep;
 mod verbs;
 mod walls;

@@ -70,3 +70,27 @@ async fn a_role_is_fired_in_a_process_of_its_own() {
         "{why:#}"
     );
 }
+
+/// Also what is of no firing.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happened_to_the_fleet_can_be_read() {
+    let fleet = sound();
+    let home = open_home(&fleet).await;
+    let now = home.clock.now();
+    for text in ["first", "second"] {
+        let text = text.to_owned();
+        let event = carson_core::Event::DaemonWasDown { text };
+        home.store.event(&event, None, None, now).await.unwrap();
+    }
+    let kinds = |kind: &str| json!({"kind": kind, "since": "1h"});
+    let told = ask(&home, "events", json!({"limit": 1})).await.unwrap();
+    assert_eq!(told.as_array().unwrap().len(), 1);
+    assert_eq!(told[0]["data"]["text"], "second", "{told:#}");
+    assert_eq!(told[0]["kind"], "daemon.was-down", "{told:#}");
+    let told = ask(&home, "events", kinds("daemon")).await.unwrap();
+    assert_eq!(told.as_array().unwrap().len(), 2, "{told:#}");
+    let told = ask(&home, "events", kinds("job")).await.unwrap();
+    assert_eq!(told, json!([]));
+    let wrong = ask(&home, "events", kinds("nonsense")).await.unwrap_err();
+    assert!(wrong.to_string().contains("docs/EVENTS.md"), "{wrong}");
+}

@@ -79,6 +79,10 @@ fn an_issue_is_told_from_ready_to_merged() {
     );
     let pull = fleet.pulls()[0]["number"].to_string();
     let _ = fleet.ok(&["pr", "merge", &pull, "--yes", "--json"]);
+    let ready = fleet.carson(&["pr", "ready", &pull]);
+    assert_eq!(ready.code, Some(2), "{ready:#?}");
+    assert!(ready.stderr.contains("was merged"), "{ready:#?}");
+    assert_eq!(why(&fleet, "issue-widget#1")["number"], 1);
     let said = facts(&fleet, 1);
     assert!(
         said.contains("it is closed") && said.contains("was merged"),
@@ -132,6 +136,26 @@ fn one_that_failed_says_when_it_is_tried_again_and_one_that_was_given_up_that_pe
     assert!(
         stands.contains("people get it next: 2 firings took it"),
         "{told:#}"
+    );
+}
+
+/// `queue` and `why` say the same of work that its next firing hands to people.
+#[test]
+fn what_people_get_next_is_not_ready_in_the_queue_either() {
+    let fleet = fleet(COMMIT, "");
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    fleet.issue("hand", "Second", "");
+    let pull = fleet.pulls()[0]["number"].to_string();
+    let _ = fleet.ok(&["pr", "close", &pull, "--json"]);
+    assert!(stands(&fleet, 1).starts_with("people get it next: its pull request"));
+    let queue = fleet.ok(&["queue", "hand", "--json"]);
+    let ready = queue[0]["ready"].as_array().unwrap();
+    assert_eq!(ready.len(), 1, "{queue:#}");
+    assert_eq!(ready[0]["title"], "Second", "{queue:#}");
+    let held = queue[0]["held"].to_string();
+    assert!(
+        held.contains("#1 of widget: people get it next"),
+        "{queue:#}"
     );
 }
 

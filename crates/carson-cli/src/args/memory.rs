@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, Subcommand};
+use clap::{ArgGroup, Args as ClapArgs, Subcommand};
 
 /// What to do with what the fleet remembers.
 #[derive(Debug, Subcommand)]
@@ -64,9 +64,9 @@ pub enum Memory {
         id: String,
     },
     /// Bring lessons from a file of Carson's or of Alfred's.
+    #[command(group = ArgGroup::new("imported").args(["file", "alfred"]).required(true))]
     Import {
         /// Lines as `carson memory export` writes them.
-        #[arg(required_unless_present = "alfred", conflicts_with = "alfred")]
         file: Option<PathBuf>,
         /// What `alfred brain export` wrote, lines of JSON, or a directory of such files: what nobody refused there becomes a candidate.
         #[arg(long, value_name = "FILE|DIR")]
@@ -152,9 +152,10 @@ pub struct Propose {
 
 /// What is taken back.
 #[derive(Debug, ClapArgs)]
+#[command(group = ArgGroup::new("reverted").args(["id", "since", "firing", "source"]).required(true).multiple(true))]
 pub struct Revert {
     /// One lesson: its id, or any part of it that no other has.
-    #[arg(value_name = "ID", required_unless_present_any = ["since", "firing", "source"], conflicts_with_all = ["since", "firing", "source"])]
+    #[arg(value_name = "ID", conflicts_with_all = ["since", "firing", "source"])]
     pub id: Option<String>,
     /// All that was promoted since then: a time, a day, or how long ago.
     #[arg(long, value_name = "WHEN")]

@@ -8,7 +8,8 @@ use clap::CommandFactory;
 use super::Args;
 
 /// Verbs that are typed in another way.
-const TYPED: [(&str, &str); 4] = [
+const TYPED: [(&str, &str); 5] = [
+    ("firings older", "firings"),
     ("firings show", "firings id"),
     ("timeline", "firings"),
     ("tally", "cost"),
@@ -16,7 +17,8 @@ const TYPED: [(&str, &str); 4] = [
 ];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 38] = [
+const ONLY_HERE: [(&str, &str); 39] = [
+    ("man", "is about this version, not about a fleet"),
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
     (

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use carson_core::Clock;
-use carson_daemon::DaemonLock;
+use carson_daemon::{DaemonLock, LockError};
 use carson_operator::Ask;
 use carson_operator::backup::{List, Make, file};
 use carson_store::backup;
@@ -51,7 +51,8 @@ async fn restore(app: &App, wanted: Option<&Path>) -> Result<u8, CommandError> {
     let wanted = match wanted {
         None => all.last().cloned(),
         Some(path) => {
-            let named = all.iter().find(|one| one.file_name() == path.file_name());
+            // A name alone is one of those beside the database; a path is what it says.
+            let named = all.iter().find(|one| one.ends_with(path));
             Some(named.cloned().unwrap_or_else(|| path.to_owned()))
         }
     };
@@ -61,14 +62,16 @@ async fn restore(app: &App, wanted: Option<&Path>) -> Result<u8, CommandError> {
                 .hint("name the file of one that you keep elsewhere"),
         );
     };
-    let _lock = DaemonLock::take(&app.layout.daemon_lock()).map_err(|error| {
-        CommandError::failed(error.to_string())
-            .hint("stop the daemon first: it would go on with the old file")
+    let _lock = DaemonLock::take(&app.layout.daemon_lock()).map_err(|error| match error {
+        LockError::Held { .. } => CommandError::failed(error.to_string())
+            .hint("stop the daemon first: it would go on with the old file"),
+        LockError::Io { .. } => CommandError::caused_by(&error)
+            .hint("check that the home can be written, or choose another with --home"),
     })?;
     let now = Clock::system().now();
-    let aside = backup::restore(&db, &wanted, now).await?;
+    let aside = carson_store::restore(&db, &wanted, now).await?;
     let aside = aside.map(|path| app.layout.shown(&path));
-    let mut text = format!("{} is the database now", name(&wanted));
+    let mut text = format!("{} is the database now", app.layout.shown(&wanted));
     if let Some(aside) = &aside {
         text.push_str(&format!("; what was there is kept in {aside}"));
     }

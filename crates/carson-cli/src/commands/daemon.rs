@@ -1,6 +1,6 @@
 //! `carson daemon`
 
-use carson_daemon::{DaemonError, Start};
+use carson_daemon::{DaemonError, LockError, Start};
 
 use crate::app::App;
 use crate::args::Daemon;
@@ -21,8 +21,12 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
     };
     match carson_daemon::run(home, start, hang_ups).await {
         Ok(()) => Ok(0),
-        Err(DaemonError::Lock(error)) => Err(CommandError::failed(error.to_string())
-            .hint("one daemon per home: stop that one, or choose another home with --home")),
+        Err(DaemonError::Lock(error @ LockError::Held { .. })) => {
+            Err(CommandError::failed(error.to_string())
+                .hint("one daemon per home: stop that one, or choose another home with --home"))
+        }
+        Err(DaemonError::Lock(error)) => Err(CommandError::caused_by(&error)
+            .hint("check that the home can be written, or choose another with --home")),
         Err(error @ DaemonError::NoRoles(_)) => Err(CommandError::usage(error.to_string()).hint(
             "`carson init --role implementer` makes the one that comes with Carson; \
              `carson config check` says what is wrong with what lies there",

@@ -2,14 +2,17 @@
 
 mod live;
 mod outlook;
+mod work_for;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use carson_core::{Clock, FiringId};
+use carson_core::{Clock, FiringId, Outcome};
 use carson_firing::{Ended, FiringError, Steps, run};
 use carson_home::Home;
-use carson_operator::fire::{DryRun, Fire, Fired};
+use carson_operator::Ask;
+use carson_operator::fire::{DryRun, Fire, Fired, Skipped};
+use carson_operator::why::{Reasons, Why};
 use carson_proc::{Cancel, become_subreaper};
 use chrono::{DateTime, Utc};
 use tokio::signal::unix::{SignalKind, signal};
@@ -45,7 +48,7 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         return outlook::print(app, &home, &outlook, all);
     }
     let asked = Fire {
-        role,
+        role: role.clone(),
         repo,
         work,
         story,
@@ -55,9 +58,23 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         Fired::Skipped(skipped) => {
             let text = format!("{}: {}", skipped.outcome, skipped.reason);
             print::done(app.json, &text, &skipped);
+            if let Some(change) = what_ends(app, &home, role, &skipped).await {
+                print::error(&format!("to change it: {change}"));
+            }
             Ok(skipped.outcome.exit_code())
         }
     }
+}
+
+/// What would end the stop that kept a role from firing, as `carson why` has it.
+async fn what_ends(app: &App, home: &Home, role: String, skipped: &Skipped) -> Option<String> {
+    let skip = skipped.skip?;
+    let why = Why { what: role }.answer(home).await;
+    let Ok(Reasons::Role(why)) = why else {
+        return None;
+    };
+    let stop = why.stops.iter().find(|stop| stop.stop == skip.as_str())?;
+    Some(print::change(&app.called(), &stop.change))
 }
 
 /// The longest that a firing waits for its instant: a clock that was set meanwhile must not hold it.
@@ -124,13 +141,21 @@ async fn tell_end(app: &App, home: &Home, id: FiringId, ended: Ended) -> Result<
             super::firings::details(&row)
                 .into_iter()
                 .for_each(|line| print::line(&line));
+            let role = home.fleet.roles.get(&row.role);
+            let found_none = outcome == Outcome::Silent && row.work.is_none();
+            if let Some(makes) = role
+                .filter(|_| found_none)
+                .and_then(|role| work_for::makes_work(app, role))
+            {
+                print::error(&makes);
+            }
         }
     }
     Ok(outcome.exit_code())
 }
 
-/// Every signal that would end the process asks the firing to stop; it salvages and ends.
-fn cancel_on_signals(told: &'static str) -> Result<Cancel, CommandError> {
+/// Every signal that would end the process asks what runs to stop; a firing salvages and ends.
+pub(super) fn cancel_on_signals(told: &'static str) -> Result<Cancel, CommandError> {
     let cancel = Cancel::new();
     for kind in [
         SignalKind::terminate(),

@@ -1,5 +1,7 @@
 //! `carson init`
 
+mod asked_check;
+mod patience;
 mod proposed;
 mod source;
 mod written;
@@ -35,14 +37,17 @@ const PROGRAM: &str = ".program";
 const FIRST_ROLE: &str = "implementer";
 
 pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
-    if let Some(role) = args.role.as_deref().and_then(ShippedRole::named) {
+    let settings = app.layout.settings();
+    // Where there is no home yet, its first role is that one.
+    let adds = args.role.as_deref();
+    let adds = adds.filter(|role| *role != FIRST_ROLE || settings.exists());
+    if let Some(role) = adds.and_then(ShippedRole::named) {
         let role = NewRole {
             repo: args.repo.clone(),
             ..NewRole::shipped(role)?
         };
         return role.add(app).await;
     }
-    let settings = app.layout.settings();
     if settings.exists() {
         let exists = CommandError::failed(format!("{} exists already", settings.display()));
         return Err(exists
@@ -131,13 +136,17 @@ impl Begun<'_> {
     /// not fit.
     async fn home(&mut self) -> Result<Done, Unfit> {
         let Self { app, args, .. } = *self;
-        let source = Source::found(args, self.wanted, &self.hosted).await?;
+        let source = Source::found(args, self.wanted, &self.hosted);
+        let source = patience::bounded("the repository's git server", source).await??;
         let proposal = proposed_setup::proposed(&source.files);
         let check = match &self.agreed {
             Some(agreed) => agreed.clone(),
             None => {
                 let found = proposed_check(&source.files);
-                let agreed = if self.may_ask { agreed(found)? } else { found };
+                let agreed = match self.may_ask {
+                    true => asked_check::agreed(found, self.wanted.checkout()).await?,
+                    false => found,
+                };
                 self.agreed.insert(agreed).clone()
             }
         };
@@ -155,7 +164,8 @@ impl Begun<'_> {
         made.file(&settings, &text)?;
         let role = made.role(app, self.engine, &source, check.as_ref())?;
         let fleet = app.load()?.fleet;
-        let checks = examined(app, fleet.clone()).await?;
+        let checks = examined(app, fleet.clone());
+        let checks = patience::told("git, the forge and this machine's own checks", checks).await?;
         let home = app.home_unopened(fleet)?;
         let shown = roles::Show {
             role: FIRST_ROLE.to_owned(),
@@ -314,26 +324,6 @@ fn agreed_forge(found: Option<Hosted>, may_ask: bool) -> Result<Hosted, CommandE
     Ok(match answer.trim().to_lowercase().as_str() {
         "" | "y" | "yes" => found,
         _ => Hosted::LOCAL,
-    })
-}
-
-/// The command that the operator wants at a terminal.
-fn agreed(proposed: Option<ProposedCheck>) -> Result<Option<ProposedCheck>, CommandError> {
-    print::line(&match &proposed {
-        Some(ProposedCheck { run, by }) => {
-            format!("Check (Enter for `{run}`, by {by}; another command; or \"none\"):")
-        }
-        None => "Check (the command that tests the repository; Enter for none):".to_owned(),
-    });
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(match answer.trim() {
-        "" => proposed,
-        "none" => None,
-        run => Some(ProposedCheck {
-            run: run.to_owned(),
-            by: "as you said",
-        }),
     })
 }
 

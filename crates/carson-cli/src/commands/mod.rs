@@ -12,6 +12,7 @@ mod daemon;
 mod demo;
 mod doctor;
 mod engine;
+mod events;
 mod fire;
 mod firings;
 mod forge;
@@ -22,6 +23,7 @@ mod init;
 mod labels;
 mod logs;
 mod looping;
+mod man;
 mod mcp;
 mod memory;
 mod metrics;
@@ -34,6 +36,7 @@ mod proposed_check;
 mod proposed_setup;
 mod prune;
 mod pull_reviews;
+mod questions;
 mod queue;
 mod rehearsal;
 mod repository_files;
@@ -51,6 +54,7 @@ mod usage;
 mod why;
 mod workspaces;
 
+use carson_operator::events::Events;
 use carson_operator::outcomes::Outcomes;
 use clap::CommandFactory;
 
@@ -78,6 +82,7 @@ pub fn run(args: Args) -> Result<u8, CommandError> {
             crate::print::done(args.json, &text, &serde_json::json!({ "version": version }));
             return Ok(0);
         }
+        Command::Man { command, into } => return man::run(&command, into.as_deref()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "carson", &mut script);
@@ -118,12 +123,23 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Retry { issue, repo } => retry::run(app, issue, repo.repo).await,
         Command::Approve { issue, repo } => approve::run(app, issue, repo.repo).await,
         Command::Undo(args) => undo::run(app, args).await,
+        Command::Reject { issue, repo } => questions::reject(app, issue, repo.repo).await,
+        Command::Plans => questions::plans(app).await,
+        Command::Health => questions::health(app).await,
+        Command::Shipped { since } => questions::shipped(app, since).await,
+        Command::Quiet { r#for, sink } => questions::quiet(app, r#for, sink).await,
+        Command::Ack { alert } => questions::ack(app, alert).await,
+        Command::Trust { id } => questions::trust(app, id).await,
+        Command::Untrust { id } => questions::untrust(app, id).await,
         Command::Status { jobs, watch: false } => status::run(app, jobs).await,
         Command::Status { jobs, watch: true } => status::watch(app, jobs).await,
         Command::Why { what } => why::run(app, what).await,
         Command::Roles { action } => roles::run(app, action).await,
         Command::Firings(args) => firings::run(app, args).await,
         Command::Show(args) => show::run(app, args).await,
+        Command::Events { since, kind, limit } => {
+            events::run(app, Events { since, kind, limit }).await
+        }
         Command::Brief { since } => brief::run(app, since).await,
         Command::Cost { since } => cost::run(app, since).await,
         Command::Usage { since } => usage::run(app, since).await,
@@ -168,6 +184,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         | Command::Loop(_)
         | Command::Stories(_)
         | Command::Version
+        | Command::Man { .. }
         | Command::Completions { .. } => Ok(0),
     }
 }

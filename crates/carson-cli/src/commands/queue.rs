@@ -15,7 +15,7 @@ pub async fn run(app: &App, role: Option<String>) -> Result<u8, CommandError> {
         return Ok(0);
     }
     if all.is_empty() {
-        print::line("no role works in a repository");
+        print::row("no role works in a repository");
     }
     for one in &all {
         show(&app.called(), one);
@@ -24,23 +24,23 @@ pub async fn run(app: &App, role: Option<String>) -> Result<u8, CommandError> {
 }
 
 fn show(carson: &str, one: &Waiting) {
-    print::line(&format!("{} in {}", one.role, one.repo));
+    print::row(&format!("{} in {}", one.role, one.repo));
     if let Some(why) = &one.unknown {
-        print::line(&format!("  nothing is known: {why}"));
+        print::row(&format!("  nothing is known: {why}"));
         return;
     }
     if one.ready.is_empty() && one.held.is_empty() {
-        print::line("  nothing waits");
+        print::row("  nothing waits");
     }
     for issue in &one.ready {
-        print::line(&format!("  ready  #{} {}", issue.number, issue.title));
+        print::row(&format!("  ready  #{} {}", issue.number, issue.title));
     }
     if one.more > 0 {
-        print::line(&format!("         and {} more", one.more));
+        print::row(&format!("         and {} more", one.more));
     }
     for held in &one.held {
-        print::line(&format!("  waits  {}", held.why));
+        print::row(&format!("  waits  {}", held.why));
         let change = print::change(carson, &held.change);
-        print::line(&format!("    to change it: {change}"));
+        print::row(&format!("    to change it: {change}"));
     }
 }

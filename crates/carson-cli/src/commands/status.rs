@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use carson_core::admission::{Spent, UsageWindow};
 use carson_core::text::{ago, counted, instant};
+use carson_firing::standing::resume;
 use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
 use carson_operator::firings::state;
+use carson_operator::plans::{State, Waiting};
 use carson_operator::status::{Seen, Status};
-use carson_store::{Owed, PauseRow, PauseScope, PreflightRow};
+use carson_store::{Owed, PauseRow, PreflightRow};
 use chrono::{DateTime, Utc};
 
 use crate::app::App;
@@ -48,7 +50,7 @@ async fn show(app: &App, home: &Home, with_jobs: bool) -> Result<u8, CommandErro
         print::sorted_json(&seen);
         return Ok(0);
     }
-    print::line(&format!("{} on {}", seen.fleet, seen.host));
+    print::row(&format!("{} on {}", seen.fleet, seen.host));
     daemons(&seen);
     stops(&seen);
     let rows = seen.roles.iter().map(|role| {
@@ -70,7 +72,7 @@ async fn show(app: &App, home: &Home, with_jobs: bool) -> Result<u8, CommandErro
             usd: seen.spent_today,
             estimated: seen.spent_estimated,
         };
-        print::line(&format!("spent today: {spent}"));
+        print::row(&format!("spent today: {spent}"));
     }
     posts(&seen);
     jobs(&seen, with_jobs);
@@ -87,13 +89,13 @@ fn posts(seen: &Seen) {
             Some(error) => format!(": {error}"),
             None => String::new(),
         };
-        print::line(&format!("{posts} {wait} for {}{why}", sink.name));
+        print::row(&format!("{posts} {wait} for {}{why}", sink.name));
     }
 }
 
 fn daemons(seen: &Seen) {
     if seen.hosts.is_empty() {
-        print::line("no daemon was ever here: `carson daemon` starts one");
+        print::row("no daemon was ever here: `carson daemon` starts one");
     }
     for daemon in &seen.hosts {
         let host = &daemon.row;
@@ -102,7 +104,7 @@ fn daemons(seen: &Seen) {
             Life::Silent => "; it is silent",
             Life::Ended => "; it is not running",
         };
-        print::line(&format!(
+        print::row(&format!(
             "daemon on {}: pid {}, heard of {}{life}",
             host.name,
             host.pid,
@@ -121,17 +123,12 @@ fn or_typed(until: Option<DateTime<Utc>>, typed: &str) -> String {
 
 fn stops(seen: &Seen) {
     if let Some(why) = &seen.no_room {
-        print::alarm(&format!("NO ROOM: {why}"));
+        alarm(&format!("NO ROOM: {why}"));
     }
     let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
     for row in seen.pauses.iter().filter(standing) {
-        let ends = match &row.scope {
-            PauseScope::Fleet => "`carson resume`".to_owned(),
-            PauseScope::Role(name) => format!("`carson resume --role {name}`"),
-            PauseScope::Repo(name) => format!("`carson resume --repo {name}`"),
-            PauseScope::Account(name) => format!("`carson resume --account {name}`"),
-        };
-        print::warning(&format!(
+        let ends = format!("`{}`", resume(&row.scope));
+        warning(&format!(
             "PAUSED {} until {}: {}",
             row.scope,
             or_typed(row.until, &ends),
@@ -140,7 +137,7 @@ fn stops(seen: &Seen) {
     }
     for row in &seen.blocks {
         let ends = format!("`carson block clear {}`", row.account);
-        print::alarm(&format!(
+        alarm(&format!(
             "BLOCKED account {} until {}: {}",
             row.account,
             or_typed(row.until, &ends),
@@ -148,9 +145,7 @@ fn stops(seen: &Seen) {
         ));
     }
     if seen.roles.is_empty() {
-        print::alarm(
-            "NO ROLE: nothing fires; `carson init --role implementer` makes the first one",
-        );
+        alarm("NO ROLE: nothing fires; `carson init --role implementer` makes the first one");
     }
     for role in &seen.roles {
         let Some(open) = &role.breaker else { continue };
@@ -159,7 +154,7 @@ fn stops(seen: &Seen) {
             Some(at) if at <= seen.now => format!("its next firing ends well, or {reset}"),
             until => or_typed(until, &reset),
         };
-        print::alarm(&format!(
+        alarm(&format!(
             "BREAKER of {} is open until {until}: {}",
             role.name, open.why
         ));
@@ -167,16 +162,20 @@ fn stops(seen: &Seen) {
     for one in &seen.role_stops {
         let until = one.until.map(|at| format!(" until {}", instant(at)));
         let (until, stop) = (until.unwrap_or_default(), one.stop.as_str().to_uppercase());
-        print::warning(&format!("{stop} of {}{until}: {}", one.role, one.why));
+        warning(&format!("{stop} of {}{until}: {}", one.role, one.why));
     }
     for row in &seen.preflights {
-        print::alarm(&failing(row));
+        alarm(&failing(row));
+    }
+    let unasked = |plan: &&Waiting| plan.state == State::CannotBeAsked;
+    for plan in seen.plans.iter().filter(unasked) {
+        alarm(&format!("UNASKED: {} {}", plan.what(), plan.stands()));
     }
     for one in &seen.owed {
-        print::warning(&owed(one));
+        warning(&owed(one));
     }
     for one in &seen.stuck {
-        print::alarm(&format!(
+        alarm(&format!(
             "STUCK bench {} since {}: {}; look into benches/{0}, or `carson prune --discard {0}`",
             one.bench,
             instant(one.since),
@@ -185,7 +184,7 @@ fn stops(seen: &Seen) {
     }
     let full = |window: &&UsageWindow| window.utilization >= FULL;
     for window in seen.windows.iter().filter(full) {
-        print::warning(&format!("NEARLY USED UP: {window}"));
+        warning(&format!("NEARLY USED UP: {window}"));
     }
 }
 
@@ -233,7 +232,7 @@ fn running(seen: &Seen) {
         let title = row.title.as_ref().filter(|_| !work.is_empty());
         let title = title.map_or_else(String::new, |title| format!(" {title}"));
         let cost = row.spent().map(|spent| format!(", {spent}"));
-        print::line(&format!(
+        print::row(&format!(
             "running {} {}{work}{title}: {}, {}{}{gone}",
             row.id.short(),
             row.role,
@@ -251,12 +250,12 @@ fn jobs(seen: &Seen, all: bool) {
     }
     let failed = seen.jobs.iter().filter(|row| row.failures > 0).count();
     let well = seen.jobs.len() - failed;
-    print::line(&format!(
+    print::row(&format!(
         "jobs: {well} well, {failed} failing (`carson status --jobs` lists them)"
     ));
     for row in seen.jobs.iter().filter(|row| row.failures > 0 && !all) {
         let times = counted(u64::try_from(row.failures).unwrap_or(0), "time");
-        print::alarm(&format!(
+        alarm(&format!(
             "JOB {} on {} failed {times}: {}",
             row.name, row.host, row.said
         ));
@@ -280,4 +279,12 @@ fn jobs(seen: &Seen, all: bool) {
         &["JOB", "HOST", "LAST", "RESULT", "NEXT IN", "SAID"],
         rows.collect(),
     );
+}
+
+fn alarm(text: &str) {
+    print::alarm(&print::flat(text));
+}
+
+fn warning(text: &str) {
+    print::warning(&print::flat(text));
 }

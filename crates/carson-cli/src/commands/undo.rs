@@ -28,14 +28,7 @@ pub async fn run(app: &App, args: args::Undo) -> Result<u8, CommandError> {
         if args.dry_run || !is_anything_owed(&looked) {
             return Ok(code(&looked));
         }
-        if !std::io::stdin().is_terminal() {
-            print::line("nothing was done: --yes does it");
-            return Ok(code(&looked));
-        }
-        if !confirmed()? {
-            print::line("nothing was done");
-            return Ok(0);
-        }
+        agree()?;
     }
     let done = ask(true).answer(&home).await?;
     if app.json {
@@ -48,23 +41,34 @@ pub async fn run(app: &App, args: args::Undo) -> Result<u8, CommandError> {
 
 /// What failed, or cannot be done before a firing ends, is no success.
 fn code(all: &Undone) -> u8 {
-    let failed =
-        |one: &UndoneFiring| one.trouble.is_some() || all.yes && one.count(UndoState::Owed) > 0;
+    let failed = |one: &UndoneFiring| one.trouble.is_some() || all.yes && is_unfinished(one);
     u8::from(!all.running.is_empty() || all.firings.iter().any(failed))
+}
+
+fn is_unfinished(one: &UndoneFiring) -> bool {
+    one.ways.iter().any(|way| !way.state.is_over())
 }
 
 fn is_anything_owed(all: &Undone) -> bool {
     all.firings.iter().any(|one| one.count(UndoState::Owed) > 0)
 }
 
-fn confirmed() -> Result<bool, CommandError> {
+/// As with a merge: a person says yes to it, or `--yes` does.
+fn agree() -> Result<(), CommandError> {
+    let no =
+        |why: &str| CommandError::usage(why).hint("add --yes to take it back without a question");
+    if !std::io::stdin().is_terminal() {
+        return Err(no(
+            "nothing was done: it wants a yes, and nobody is here to give it",
+        ));
+    }
     print::line("take this back? [y/N]");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(
-        answer.trim().to_ascii_lowercase().as_str(),
-        "y" | "yes"
-    ))
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(no("nothing was done")),
+    }
 }
 
 fn show(all: &Undone) {
@@ -82,9 +86,8 @@ fn show(all: &Undone) {
     if all.firings.is_empty() && all.running.is_empty() {
         print::line("no firing began since then");
     }
-    let owed = |one: &UndoneFiring| one.count(UndoState::Owed) > 0;
-    if all.yes && all.firings.iter().any(owed) {
-        print::warning("what failed is tried again by the same command");
+    if all.yes && all.firings.iter().any(is_unfinished) {
+        print::warning("what failed or waits is tried again by the same command");
     }
 }
 
@@ -120,6 +123,7 @@ fn line(way: &Way, yes: bool) {
     match (way.state, yes) {
         (UndoState::Done, _) => print::line(&format!("  done    {text}{because}")),
         (UndoState::Left, _) => print::warning(&format!("  left    {text}{because}")),
+        (UndoState::Waits, _) => print::warning(&format!("  waits   {text}{because}")),
         (UndoState::Owed, true) => print::alarm(&format!("  failed  {text}{because}")),
         (UndoState::Owed, false) => print::line(&format!("  to do   {text}{because}")),
     }

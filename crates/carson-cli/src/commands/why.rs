@@ -59,18 +59,18 @@ fn as_json(carson: &str, reasons: &Reasons) -> Value {
 }
 
 fn of_role(carson: &str, role: &OfRole) {
-    print::line(&format!("{}: {}", role.role, role.verdict));
+    print::row(&format!("{}: {}", role.role, role.verdict));
     if role.half_open {
-        print::line("its breaker is half-open: the next firing closes it, or opens it anew");
+        print::row("its breaker is half-open: the next firing closes it, or opens it anew");
     }
     for stop in &role.stops {
         let change = print::change(carson, &stop.change);
-        print::line(&format!("  {}: {}", stop.stop, stop.why));
-        print::line(&format!("    to change it: {change}"));
+        print::row(&format!("  {}: {}", stop.stop, stop.why));
+        print::row(&format!("    to change it: {change}"));
     }
     let next = role.next.as_ref().map_or("none", |next| &next.shown);
-    print::line(&format!("next slot: {next}"));
-    print::line(&format!(
+    print::row(&format!("next slot: {next}"));
+    print::row(&format!(
         "today: {} of {}; streak {} of {}",
         role.fired_today,
         counted(role.max_per_day, "firing"),
@@ -78,10 +78,10 @@ fn of_role(carson: &str, role: &OfRole) {
         role.fail_streak
     ));
     for row in &role.preflights {
-        print::line(&failing(row));
+        print::row(&failing(row));
     }
     for budget in &role.budgets {
-        print::line(&format!(
+        print::row(&format!(
             "spent: {} of ${:.2} for {}",
             budget.so_far(),
             budget.max,
@@ -89,19 +89,19 @@ fn of_role(carson: &str, role: &OfRole) {
         ));
     }
     for window in &role.windows {
-        print::line(&format!("usage: {window}"));
+        print::row(&format!("usage: {window}"));
     }
     if let Some(spare) = &role.spare {
-        print::line(&format!("for a second try: {spare}"));
+        print::row(&format!("for a second try: {spare}"));
     }
     for row in &role.last {
-        print::line(&in_short(row, role.now));
+        print::row(&in_short(row, role.now));
     }
     if !role.refused_hosts.is_empty() {
-        print::line("its last firing was refused these hosts, which its `egress` does not name:");
+        print::row("its last firing was refused these hosts, which its `egress` does not name:");
     }
     for host in &role.refused_hosts {
-        print::line(&format!("  {}", connection(host)));
+        print::row(&format!("  {}", connection(host)));
     }
 }
 
@@ -122,52 +122,52 @@ fn in_short(row: &Firing, now: DateTime<Utc>) -> String {
 fn of_issue(carson: &str, issue: &OfIssue) {
     let to_change = |change: &Option<Change>| {
         if let Some(change) = change {
-            print::line(&format!(
+            print::row(&format!(
                 "    to change it: {}",
                 print::change(carson, change)
             ));
         }
     };
-    print::line(&format!(
+    print::row(&format!(
         "#{} of {}: {}",
         issue.number, issue.repo, issue.title
     ));
     issue
         .facts
         .iter()
-        .for_each(|fact| print::line(&format!("  {fact}")));
+        .for_each(|fact| print::row(&format!("  {fact}")));
     to_change(&issue.change);
     for role in &issue.roles {
-        print::line(&format!("  {}: {}", role.role, role.stands));
+        print::row(&format!("  {}: {}", role.role, role.stands));
         if let Some(why) = &role.stopped {
-            print::line(&format!("    the role is stopped: {why}"));
+            print::row(&format!("    the role is stopped: {why}"));
         }
         if let Some(next) = &role.next {
-            print::line(&format!("    its next slot: {}", next.shown));
+            print::row(&format!("    its next slot: {}", next.shown));
         }
         to_change(&role.change);
     }
 }
 
 fn of_pull(pull: &OfPull) {
-    print::line(&format!(
+    print::row(&format!(
         "#{} of {}: {}",
         pull.number, pull.repo, pull.title
     ));
     for fact in &pull.facts {
-        print::line(&format!("  {fact}"));
+        print::row(&format!("  {fact}"));
     }
     for role in &pull.roles {
-        print::line(&format!("  {}: {}", role.role, role.stands));
+        print::row(&format!("  {}: {}", role.role, role.stands));
     }
 }
 
 fn of_firing(carson: &str, reasons: &OfFiring) {
-    reasons.chain.iter().for_each(|fact| print::line(fact));
+    reasons.chain.iter().for_each(|fact| print::row(fact));
     if let Some(change) = &reasons.change {
         let change = print::change(carson, change);
-        print::line(&format!("  to change it: {change}"));
+        print::row(&format!("  to change it: {change}"));
     }
     let details = details(&reasons.firing).into_iter();
-    details.for_each(|line| print::line(&line));
+    details.for_each(|line| print::row(&line));
 }

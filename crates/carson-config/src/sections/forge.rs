@@ -19,7 +19,7 @@ pub(crate) fn forges(
         let written = opener.section.as_ref();
         let written = written.filter(|kind| sections.contains_key(kind.name));
         forges.extend(match (written, opener.without_section) {
-            (Some(kind), _) => listed::check(kind, sections, paths, check),
+            (Some(kind), _) => listed::check(kind, sections, (paths, true), check),
             (None, without) => without.map(|without| without()),
         });
     }

@@ -61,6 +61,9 @@ pub(crate) struct McpSection {
 /// What makes a token.
 const MAKE_ONE: &str = "(umask 077; openssl rand -hex 32 > mcp.token)";
 
+/// What follows where it cannot be had.
+const NOBODY: &str = "no client is let in until that is mended; all else goes on";
+
 pub(crate) fn mcp(raw: McpSection, paths: &Paths<'_>, check: &mut Check<'_>) -> Option<Mcp> {
     let grant = grants(&raw.grant, check);
     let roots = raw.roots.iter().map(|root| paths.expand(root)).collect();
@@ -81,10 +84,12 @@ pub(crate) fn mcp(raw: McpSection, paths: &Paths<'_>, check: &mut Check<'_>) -> 
     let token_file = paths.expand(&file);
     if let Err(error) = read_token(&token_file) {
         let hint = match error {
-            SecretError::Short { .. } => MAKE_ONE,
-            _ => "",
+            SecretError::Short { .. } | SecretError::Empty { .. } => {
+                format!("{NOBODY}; {MAKE_ONE} makes one")
+            }
+            _ => NOBODY.to_owned(),
         };
-        check.problem("mcp.token_file", error.to_string(), hint);
+        check.warning("mcp.token_file", error.to_string(), &hint);
     }
     Some(Mcp {
         listen,

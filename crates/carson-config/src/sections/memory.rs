@@ -403,7 +403,8 @@ fn embedder(raw: Embedder, paths: &Paths<'_>, check: &mut Check<'_>) -> Option<E
     }
     let key_file = raw.key_file.map(|file| paths.expand(&file));
     if let Some(file) = &key_file {
-        check.secret("memory.embedder_key_file", file);
+        // Without its vectors lessons are found by their words.
+        check.secret_aside("memory.embedder_key_file", file);
     }
     let Some(model) = raw.model.or_else(|| own(OWN_MODEL)) else {
         check.problem(

@@ -1,4 +1,4 @@
-//! `[metrics]`: where the daemon tells its numbers, and whether it lives and is ready.
+//! `[metrics]`: where the daemon tells its numbers and traces, and whether it lives and is ready.
 
 use std::net::SocketAddr;
 
@@ -30,6 +30,24 @@ pub(crate) struct MetricsSection {
     /// one is refused: a web page could make a name of its own lead here.
     #[schemars(extend("examples" = [["attic.lan"]]))]
     pub hosts: Vec<String>,
+    /// Where ended firings are told as traces: an address that takes OTLP over HTTP as JSON. A firing is a trace and each of
+    /// its stages a span; nothing is told without it.
+    #[schemars(extend("examples" = ["http://127.0.0.1:4318/v1/traces"]))]
+    pub traces_to: Option<String>,
+}
+
+/// Where ended firings are told as traces.
+pub(crate) fn traces_to(raw: &MetricsSection, check: &mut Check<'_>) -> Option<String> {
+    let address = raw.traces_to.clone()?;
+    let is_web = url::Url::parse(&address).is_ok_and(|url| {
+        matches!(url.scheme(), "http" | "https") && url.host().is_some() && url.password().is_none()
+    });
+    if !is_web {
+        let hint = "traces_to = \"http://127.0.0.1:4318/v1/traces\"";
+        let problem = "it is no web address, or has a password in it";
+        check.problem("metrics.traces_to", problem, hint);
+    }
+    is_web.then_some(address)
 }
 
 pub(crate) fn metrics(raw: MetricsSection, check: &mut Check<'_>) -> Option<Metrics> {

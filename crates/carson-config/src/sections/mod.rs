@@ -17,7 +17,7 @@ pub(crate) use mcp::{McpSection, mcp};
 pub use memory::{AutoPromote, EmbedderAt, Memory};
 pub(crate) use memory::{MemorySection, memory};
 pub use metrics::Metrics;
-pub(crate) use metrics::{MetricsSection, metrics};
+pub(crate) use metrics::{MetricsSection, metrics, traces_to};
 pub use page::Page;
 pub(crate) use page::{PageSection, page};
 pub(crate) use repo::repos;

@@ -84,7 +84,7 @@ pub(crate) fn page(raw: PageSection, paths: &Paths<'_>, check: &mut Check<'_>) -
     match read_token(&token_file) {
         Ok(_) => {}
         Err(SecretError::Read { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => check.problem("page.token_file", error.to_string(), ""),
+        Err(error) => check.warning("page.token_file", error.to_string(), NOBODY),
     }
     Some(Page {
         listen,
@@ -92,6 +92,9 @@ pub(crate) fn page(raw: PageSection, paths: &Paths<'_>, check: &mut Check<'_>) -
         hosts: raw.hosts,
     })
 }
+
+/// What follows where the token cannot be had.
+const NOBODY: &str = "nobody is let in until that is mended; all else goes on";
 
 /// Other machines reach it: somebody has to have meant that.
 fn beyond(hosts: &[String], check: &mut Check<'_>) {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 
-use crate::check::Check;
+use crate::check::{ASIDE, Check};
 use crate::forms::{As, SomeTime};
 use crate::hours::Hours;
 use crate::paths::Paths;
@@ -101,12 +101,13 @@ pub(crate) fn heartbeat(
         }
         (None, Some(file)) => {
             let path = paths.expand(&file);
-            check.secret("heartbeat.url_file", &path);
+            check.secret_aside("heartbeat.url_file", &path);
             if let Ok(text) = read_secret(&path)
                 && !is_web(text.expose_secret())
             {
                 let problem = "what it holds is no web address";
-                check.problem("heartbeat.url_file", problem, "one line: https://…");
+                let hint = format!("one line: https://…; {ASIDE}");
+                check.warning("heartbeat.url_file", problem, &hint);
             }
             Some(HeartbeatUrl::File(path))
         }

@@ -22,6 +22,12 @@ fn the_slots_of_a_busy_day_are_counted() {
         let most = cadence(line, chrono_tz::Europe::Berlin).most_in_a_day(now);
         assert_eq!(most, slots, "{line}");
     }
+    let winter = cadence("0 9 * 1 *", Berlin);
+    let copy = winter.clone();
+    assert_eq!(winter.most_in_a_day(now), 1);
+    let counted = copy.counted.lock().unwrap().map(|(day, _)| day);
+    assert_eq!(counted, Some(now.date_naive()), "copies count once");
+    assert_eq!(copy.most_in_a_day(now + TimeDelta::days(1)), 1);
 }
 
 fn cadence(line: &str, zone: Tz) -> Cadence {

@@ -6,20 +6,17 @@ use serde::Serialize;
 /// Firings from which an average says something.
 pub const ENOUGH: u32 = 5;
 
-/// One firing of the past; a skipped slot is none.
+/// One firing of the past, of which tests make histories.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Past {
-    /// What it cost, where that is known; one without a session cost nothing.
+pub(crate) struct Past {
     pub cost_usd: Option<f64>,
-    /// Whether that was priced from tokens.
     pub estimated: bool,
-    /// Tokens in and out.
     pub tokens: u64,
-    /// How long it ran.
     pub ran: TimeDelta,
 }
 
-/// What they add up to.
+/// What the newest firings of a role add up to that ended by themselves; a skipped slot is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct History {
     /// Firings.
@@ -71,9 +68,8 @@ impl std::fmt::Display for TooLittle {
 }
 
 impl History {
-    /// Of these firings.
-    #[must_use]
-    pub fn of(firings: impl IntoIterator<Item = Past>) -> Self {
+    #[cfg(test)]
+    pub(crate) fn of(firings: impl IntoIterator<Item = Past>) -> Self {
         let mut all = Self::default();
         for one in firings {
             all.firings += 1;

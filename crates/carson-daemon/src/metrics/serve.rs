@@ -58,7 +58,7 @@ fn service(
     Request<Incoming>,
     Response = Answer,
     Error = Infallible,
-    Future = impl Future<Output = Result<Answer, Infallible>> + Send,
+    Future = impl Future<Output = Result<Answer, Infallible>> + Send + 'static,
 > + Clone
 + Send
 + 'static {

@@ -10,6 +10,8 @@ use carson_store::{Post, PostKind, Store, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{info, warn};
 
+use super::withheld;
+
 /// Posts of one pass.
 const BATCH: u32 = 20;
 /// The first wait after a failure; it doubles.
@@ -97,6 +99,11 @@ impl Line {
             store.post_sent(post.id, None, clock.now()).await?;
             return Ok(false);
         };
+        if let Some(why) = withheld::why(store, post, &message, clock.now()).await? {
+            info!(post.id = %post.id, why, "a post is not sent");
+            store.post_sent(post.id, None, clock.now()).await?;
+            return Ok(false);
+        }
         // Rows of other hosts are sent too: what they did not know, this one may.
         let notice = notice(post, message.redacted(&desk.redactor));
         // Secrets are read anew: people mend them while a post waits.

@@ -1,5 +1,6 @@
 mod several;
 mod stage;
+mod withheld;
 
 use std::time::{Duration, Instant};
 

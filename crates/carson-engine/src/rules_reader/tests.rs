@@ -108,3 +108,20 @@ async fn what_the_repository_keeps_it_from_is_for_another_engine() {
     let message = "opencode would run it".to_owned();
     assert_eq!(end.ended, Ended::Refused { message });
 }
+
+/// A session that was stopped in its first answer printed events alone: they are no words for people.
+#[test]
+fn events_are_not_what_it_said() {
+    let events = "{\"type\":\"session\"}\n{\"type\":\"usage\",\"turn\":1}\n";
+    assert_eq!(super::said(events, true), "");
+    assert_eq!(
+        super::said(&format!("{events}it broke\n"), true),
+        "it broke"
+    );
+    assert_eq!(
+        super::said(events, false),
+        events,
+        "its output is its answer"
+    );
+    assert_eq!(super::said("plain\n", true), "plain\n");
+}

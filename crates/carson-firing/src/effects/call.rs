@@ -53,6 +53,7 @@ impl Bearer<'_> {
                 release,
                 without_pull,
             } => {
+                self.note_taken_label(row.n).await?;
                 let release = ends(release, without_pull.as_ref(), carried);
                 self.forge.release(*issue, &self.claim, &release).await?;
                 format!("#{issue}")
@@ -234,6 +235,20 @@ impl Bearer<'_> {
         store.note_labels(self.id(), n, &change).await?;
         self.forge.set_labels(number, &add, &remove).await?;
         Ok(said)
+    }
+
+    /// The label that the claim took. Whoever takes the firing back may find its role in the settings no more.
+    async fn note_taken_label(&self, n: u32) -> Result<(), PullError> {
+        let role = self.home.fleet.roles.get(&self.claim.role);
+        let Some(ready) = role.and_then(|role| role.work.label()) else {
+            return Ok(());
+        };
+        let change = LabelChange {
+            add: Vec::new(),
+            remove: vec![ready.to_owned()],
+        };
+        let store = &self.home.store;
+        Ok(store.note_labels(self.id(), n, &change).await?)
     }
 
     /// Exactly the commit that was looked at; its issue follows.

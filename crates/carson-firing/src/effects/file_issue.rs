@@ -7,6 +7,9 @@ use super::bearer::Bearer;
 use super::issue_in::IssueIn;
 use crate::ended_pulls::PullError;
 
+/// How the line begins that holds an issue until others are closed.
+pub const DEPENDS_ON: &str = "Depends on: ";
+
 /// An issue to be filed.
 pub(super) struct Part<'e> {
     /// What it is about, where there is one open issue about that at most.
@@ -67,7 +70,7 @@ impl Bearer<'_> {
         for (at, place) in after.iter().enumerate() {
             let place = usize::try_from(*place).ok()?.checked_sub(1)?;
             let before = filed.get(place)?.as_ref()?;
-            line = line.says(if at == 0 { "Depends on: " } else { ", " });
+            line = line.says(if at == 0 { DEPENDS_ON } else { ", " });
             line = line.names(before.named_in(self.home, here));
         }
         Some(match after.is_empty() {

@@ -1,9 +1,12 @@
-//! What a role's newest firings were.
+//! What the newest firings of roles were.
 
-use carson_core::forecast::{History, Past};
-use carson_core::{Outcome, RoleName};
+use std::collections::BTreeMap;
+
+use carson_config::Role;
+use carson_core::RoleName;
+use carson_core::forecast::History;
 use carson_home::Home;
-use carson_store::{Filter, Firing, StoreError};
+use carson_store::StoreError;
 use chrono::{DateTime, TimeDelta, Utc};
 
 /// What is older says little of what comes.
@@ -11,34 +14,13 @@ const LATELY: TimeDelta = TimeDelta::days(14);
 /// So many are enough for an average.
 const NEWEST: u32 = 50;
 
-/// The newest firings of a role that were not stopped before they began.
-pub(super) async fn history(
+/// What each role's newest firings add up to; nothing of a role that has not fired lately.
+pub(super) async fn histories(
     home: &Home,
-    role: &RoleName,
+    roles: &[&Role],
     now: DateTime<Utc>,
-) -> Result<History, StoreError> {
-    let filter = Filter {
-        role: Some(role.clone()),
-        since: Some(now - LATELY),
-        skipped: false,
-        limit: NEWEST,
-    };
-    let rows = home.store.firings(&filter).await?;
-    Ok(History::of(rows.iter().filter_map(past)))
-}
-
-/// A firing that ended by itself. What met a wall says nothing of what one costs that does not.
-fn past(row: &Firing) -> Option<Past> {
-    let met_a_wall = [Outcome::Skipped, Outcome::RateLimited, Outcome::Auth];
-    let outcome = row.outcome.filter(|outcome| !met_a_wall.contains(outcome));
-    let (_, ended_at) = (outcome?, row.ended_at?);
-    Some(Past {
-        cost_usd: match row.sessions {
-            0 => Some(0.0),
-            _ => row.cost_usd,
-        },
-        estimated: row.cost_estimated,
-        tokens: row.tokens_in.saturating_add(row.tokens_out),
-        ran: ended_at - row.claimed_at,
-    })
+) -> Result<BTreeMap<RoleName, History>, StoreError> {
+    let names: Vec<&RoleName> = roles.iter().map(|role| &role.name).collect();
+    let found = home.store.histories(&names, now - LATELY, NEWEST).await?;
+    Ok(found.into_iter().collect())
 }

@@ -45,6 +45,8 @@ pub enum Held {
         /// Whether that is open, or why nobody knows.
         state: Blocking,
     },
+    /// The next firing that comes to it gives it to people.
+    Given(String),
     /// It failed a moment ago.
     Failed {
         /// When it may be tried again.
@@ -90,6 +92,7 @@ impl fmt::Display for Held {
                     write!(f, "it waits for {on}, which cannot be read: {why}")
                 }
             },
+            Self::Given(why) => write!(f, "people get it next: {why}"),
             Self::Failed { until } => {
                 write!(
                     f,

@@ -217,6 +217,7 @@ async fn note_held(ctx: &Ctx<'_>, repo: &Repo, forge: &Forge, issue: &Issue, hel
         Held::Assigned(_)
         | Held::Lacks(_)
         | Held::ForPeople(_)
+        | Held::Given(_)
         | Held::Failed { .. }
         | Held::FailsOnBase { .. } => false,
     }

@@ -6,6 +6,7 @@ use carson_core::Stage;
 use carson_core::limits::MAX_RETRIES;
 use carson_core::settle::Halt;
 use carson_engine::{Ended, Limit};
+use carson_proc::StopReason;
 use chrono::{DateTime, Utc};
 
 /// The first wait; each further one is four times as long.
@@ -61,7 +62,12 @@ pub(super) fn verdict(ended: &Ended, stage: Stage, standing: &Standing) -> Next 
         Ended::Limited(limit) => return Next::Limited(limit.clone()),
         Ended::MaxCost => Halt::OutOfMoney,
         Ended::TimedOut(reason) => {
-            Halt::TimedOut(format!("the {stage} session was stopped: {reason:?}"))
+            let why = match reason {
+                StopReason::WallClock => "the firing's time was used up (limits.wall_clock)",
+                StopReason::Silence => "it printed nothing for too long (limits.silence)",
+                StopReason::OutputCap | StopReason::Cancelled | StopReason::Asked => "by Carson",
+            };
+            Halt::TimedOut(format!("the {stage} session was stopped: {why}"))
         }
         Ended::OutputCap => Halt::EngineFailed(format!(
             "the {stage} session printed more than {} MB",
@@ -176,6 +182,8 @@ mod tests {
         assert_eq!(stops(&Ended::Cancelled), Halt::Cancelled);
         let silent = stops(&Ended::TimedOut(StopReason::Silence));
         assert!(matches!(silent, Halt::TimedOut(why) if why.contains("execute")));
+        let late = stops(&Ended::TimedOut(StopReason::WallClock));
+        assert!(matches!(late, Halt::TimedOut(why) if why.contains("limits.wall_clock")));
         let much = stops(&Ended::OutputCap);
         assert!(matches!(much, Halt::EngineFailed(why) if why.contains("64 MB")));
         let crashed = Ended::Crashed {

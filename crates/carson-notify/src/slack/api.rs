@@ -1,21 +1,17 @@
 //! Slack's Web API: threads, and posts that can be changed.
 
-use std::time::Duration;
-
-use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
+use super::web::Web;
 use super::{NAME, render};
-use crate::http;
-use crate::sink::{Asking, Notice, Place, PostError, Posted, Posting, Sink};
+use crate::sink::{Asking, Notice, Place, Posted, Posting, Sink};
 
 /// One channel, written to by a bot.
 #[derive(Debug)]
 pub(super) struct Api {
-    pub api_base: String,
     pub channel: String,
-    /// A bot token.
-    pub token: SecretString,
+    /// With a bot token.
+    pub web: Web,
 }
 
 impl Sink for Api {
@@ -30,25 +26,32 @@ impl Sink for Api {
     fn post<'a>(&'a self, notice: &'a Notice, place: Place<'a>) -> Posting<'a> {
         let mut body = self.message(notice);
         body["unfurl_links"] = json!(false);
+        if !matches!(place, Place::Thread(_)) {
+            render::call_people(&mut body, &notice.message);
+        }
         match place {
             Place::Channel => {}
-            Place::Thread(root) => body["thread_ts"] = json!(root),
+            Place::Thread(root) => body["thread_ts"] = json!(spot(root).1),
             Place::Both(root) => {
-                body["thread_ts"] = json!(root);
+                body["thread_ts"] = json!(spot(root).1);
                 body["reply_broadcast"] = json!(true);
             }
         }
         Box::pin(async move {
-            let answer = self.call("chat.postMessage", &body).await?;
+            let answer = self.web.call("chat.postMessage", &body).await?;
+            let ts = answer["ts"].as_str();
             Ok(Posted {
-                ts: answer["ts"].as_str().map(str::to_owned),
+                ts: ts.map(|ts| match answer["channel"].as_str() {
+                    Some(channel) => format!("{channel}:{ts}"),
+                    None => ts.to_owned(),
+                }),
             })
         })
     }
 
     fn ask(&self) -> Asking<'_> {
         Box::pin(async move {
-            let answer = self.call("auth.test", &json!({})).await?;
+            let answer = self.web.call("auth.test", &json!({})).await?;
             let who = answer["user"].as_str().unwrap_or("a bot");
             let team = answer["team"].as_str().unwrap_or("its workspace");
             Ok(Some(format!("it lets {who} into {team}")))
@@ -59,13 +62,27 @@ impl Sink for Api {
         Box::pin(async move {
             if let Some(root) = root {
                 let mut body = self.message(notice);
-                body["ts"] = json!(root);
-                self.call("chat.update", &body).await?;
+                let (channel, ts) = spot(root);
+                // A post is changed by the id of its channel; a name is refused there.
+                if let Some(channel) = channel {
+                    body["channel"] = json!(channel);
+                }
+                body["ts"] = json!(ts);
+                self.web.call("chat.update", &body).await?;
             }
             Ok(Posted {
                 ts: root.map(str::to_owned),
             })
         })
+    }
+}
+
+/// Where a post stands: the id of its channel, where it is known, and its name there.
+#[must_use]
+pub fn spot(posted: &str) -> (Option<&str>, &str) {
+    match posted.split_once(':') {
+        Some((channel, ts)) => (Some(channel), ts),
+        None => (None, posted),
     }
 }
 
@@ -75,31 +92,6 @@ impl Api {
             "channel": self.channel,
             "text": render::text(&notice.message),
             "blocks": render::blocks(&notice.message),
-        })
-    }
-
-    async fn call(&self, verb: &str, body: &Value) -> Result<Value, PostError> {
-        let url = format!("{}/{verb}", self.api_base.trim_end_matches('/'));
-        let request = http::client()?
-            .post(url)
-            .bearer_auth(self.token.expose_secret())
-            .json(body);
-        let answer = http::body(http::send(request).await?).await?;
-        let answer: Value = serde_json::from_slice(&answer)
-            .map_err(|_| PostError::Temporary("the answer is no JSON".into()))?;
-        if answer["ok"] == true {
-            return Ok(answer);
-        }
-        let error = answer["error"]
-            .as_str()
-            .unwrap_or("no reason given")
-            .to_owned();
-        Err(match error.as_str() {
-            "ratelimited" => PostError::RetryAfter(Duration::from_secs(30)),
-            "internal_error" | "fatal_error" | "service_unavailable" | "request_timeout" => {
-                PostError::Temporary(error)
-            }
-            _ => PostError::Permanent(error),
         })
     }
 }

@@ -1,11 +1,11 @@
 //! A Slack incoming webhook: posts only, all into its channel.
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{NAME, render};
 use crate::http;
-use crate::sink::{Notice, Place, Posted, Posting, Sink};
+use crate::sink::{Notice, Place, PostError, Posted, Posting, Sink};
 
 /// One channel, written to by whoever knows the address.
 #[derive(Debug)]
@@ -24,17 +24,28 @@ impl Sink for Incoming {
     }
 
     fn post<'a>(&'a self, notice: &'a Notice, _: Place<'a>) -> Posting<'a> {
-        Box::pin(async move {
-            let message = &notice.message;
-            let body = json!({"text": render::text(message), "blocks": render::blocks(message)});
-            let request = http::client()?.post(self.url.expose_secret()).json(&body);
-            http::send(request).await?;
-            Ok(Posted { ts: None })
-        })
+        let mut body = message(notice);
+        render::call_people(&mut body, &notice.message);
+        Box::pin(self.send(body))
     }
 
-    /// There is nothing to change, so the end is a post of its own.
+    /// There is nothing to change, so the end is a post of its own; what must be seen at once follows it.
     fn update<'a>(&'a self, notice: &'a Notice, _: Option<&'a str>) -> Posting<'a> {
-        self.post(notice, Place::Channel)
+        Box::pin(self.send(message(notice)))
     }
+}
+
+impl Incoming {
+    async fn send(&self, body: Value) -> Result<Posted, PostError> {
+        let request = http::client()?.post(self.url.expose_secret()).json(&body);
+        http::send(request).await?;
+        Ok(Posted { ts: None })
+    }
+}
+
+fn message(notice: &Notice) -> Value {
+    json!({
+        "text": render::text(&notice.message),
+        "blocks": render::blocks(&notice.message),
+    })
 }

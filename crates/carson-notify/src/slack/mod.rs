@@ -1,56 +1,33 @@
 //! Slack: `[slack]` in carson.toml. By its Web API, or by an incoming webhook.
 
 mod api;
+mod chat;
 mod incoming;
 mod render;
+mod web;
+mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use carson_core::section::{Around, Section};
-use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::address;
-use crate::section::{ReadSecret, Spec};
+use crate::chat::Chat;
+use crate::section::{Daily, ReadSecret, Spec};
 use crate::sink::Sink;
 use api::Api;
+pub use api::spot;
 use incoming::Incoming;
+pub(crate) use written::SlackSection;
+
+pub use render::{MOST_BLOCKS, sections, shown};
+pub use web::Web;
 
 const NAME: &str = "slack";
 const API_BASE: &str = "api_base = \"https://slack.com/api\", or leave it out";
-
-/// `[slack]`
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schemars(extend("x-planned" = ["app_token_file", "trusted"]))]
-pub(crate) struct SlackSection {
-    /// The address of the API, for `token_file`.
-    #[schemars(extend("examples" = ["https://slack.com/api"]))]
-    api_base: String,
-    /// Where firings are told, one thread each.
-    #[schemars(extend("examples" = ["#household"]))]
-    channel: String,
-    /// A file, mode 0600, with a bot token.
-    #[schemars(extend("examples" = ["slack.token"]))]
-    token_file: Option<String>,
-    /// A file, mode 0600, with the address of an incoming webhook.
-    #[schemars(extend("examples" = ["slack.webhook"]))]
-    webhook_file: Option<String>,
-}
-
-impl Default for SlackSection {
-    fn default() -> Self {
-        Self {
-            api_base: "https://slack.com/api".into(),
-            channel: "#carson".into(),
-            token_file: None,
-            webhook_file: None,
-        }
-    }
-}
 
 impl Section for SlackSection {
     const NAME: &'static str = NAME;
@@ -75,7 +52,7 @@ impl Section for SlackSection {
             && let Err(problem) = address::secret(text.expose_secret())
         {
             let hint = "one line: https://hooks.slack.com/services/…";
-            around.problem(key, &problem, hint);
+            around.warning(key, &problem, hint);
         }
         match Url::parse(&self.api_base) {
             Ok(url) if address::is_web(&url) && !address::is_readable_on_the_way(&url) => {}
@@ -88,7 +65,11 @@ impl Section for SlackSection {
                 around.problem("api_base", &problem, API_BASE);
             }
         }
+        let chat = chat::check(&self, around);
+        let daily = chat::daily(&self, chat.is_some(), around);
         Some(Arc::new(SlackSpec {
+            chat,
+            daily,
             sign_in: match self.token_file {
                 Some(_) => SignIn::Token {
                     api_base: self.api_base,
@@ -107,6 +88,8 @@ struct SlackSpec {
     sign_in: SignIn,
     /// With the token, or the webhook's address.
     file: PathBuf,
+    chat: Option<Chat>,
+    daily: Daily,
 }
 
 /// How to reach it.
@@ -124,18 +107,30 @@ impl Spec for SlackSpec {
     }
 
     fn files(&self) -> Vec<&Path> {
-        vec![&self.file]
+        let listens = self.chat.iter().map(|chat| chat.app_token_file.as_path());
+        [self.file.as_path()].into_iter().chain(listens).collect()
+    }
+
+    fn chat(&self) -> Option<&Chat> {
+        self.chat.as_ref()
+    }
+
+    fn daily(&self) -> Daily {
+        self.daily
     }
 
     fn open(&self, read: &ReadSecret) -> Result<Box<dyn Sink>, String> {
         let secret: SecretString = read(&self.file)?;
         Ok(match &self.sign_in {
             SignIn::Token { api_base, channel } => Box::new(Api {
-                api_base: api_base.clone(),
                 channel: channel.clone(),
-                token: secret,
+                web: Web::at(api_base, secret),
             }),
-            SignIn::Webhook => Box::new(Incoming { url: secret }),
+            SignIn::Webhook => {
+                let file = self.file.display();
+                address::secret(secret.expose_secret()).map_err(|why| format!("{file}: {why}"))?;
+                Box::new(Incoming { url: secret })
+            }
         })
     }
 }

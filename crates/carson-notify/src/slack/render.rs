@@ -1,6 +1,7 @@
 //! A message in Slack's syntax.
 
 use carson_core::Untrusted;
+use carson_core::outcome::Severity;
 use serde_json::{Value, json};
 
 use crate::message::{Message, cut};
@@ -45,14 +46,69 @@ pub(super) fn blocks(message: &Message) -> Value {
     Value::Array(blocks)
 }
 
+/// Calls whoever is there, where the message says that somebody must look. Only this may mention anybody.
+pub(super) fn call_people(body: &mut Value, message: &Message) {
+    if message.severity != Some(Severity::Error) {
+        return;
+    }
+    let text = format!("<!here> {}", body["text"].as_str().unwrap_or_default());
+    body["text"] = Value::String(text);
+    if let Some(blocks) = body["blocks"].as_array_mut() {
+        let call = mrkdwn("<!here> somebody must look");
+        blocks.push(json!({"type": "context", "elements": [call]}));
+    }
+}
+
+/// Blocks that one post may have, one of which says what was left out.
+pub const MOST_BLOCKS: usize = 48;
+
+/// A text of many lines as sections: each within what the chat allows, all of them within a post. What
+/// is beyond that is left out, and said to be.
+#[must_use]
+pub fn sections(text: &str) -> Vec<Value> {
+    let mut parts = vec![String::new()];
+    for line in text.lines() {
+        let line = cut(&shown(line), TEXT_MAX - 1);
+        let last = parts.last_mut().filter(|part| {
+            part.is_empty() || part.chars().count() + line.chars().count() < TEXT_MAX
+        });
+        match last {
+            Some(part) if part.is_empty() => *part = line,
+            Some(part) => *part = format!("{part}\n{line}"),
+            None => parts.push(line),
+        }
+    }
+    let left_out = parts.len().saturating_sub(MOST_BLOCKS);
+    parts.truncate(MOST_BLOCKS);
+    if left_out > 0 {
+        parts.push("… the rest is left out: a terminal shows all of it".to_owned());
+    }
+    let section = |text: String| json!({"type": "section", "text": mrkdwn(&escape_empty(text))});
+    parts.into_iter().map(section).collect()
+}
+
+/// The chat takes no section without a text.
+fn escape_empty(text: String) -> String {
+    if text.trim().is_empty() {
+        "–".to_owned()
+    } else {
+        text
+    }
+}
+
+/// A line as the chat shows it, without anything that it gives a meaning.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    controls_escaped(&Untrusted::new(text).plain())
+}
+
 fn mrkdwn(text: &str) -> Value {
     json!({"type": "mrkdwn", "text": text})
 }
 
 /// Without anything that the chat gives a meaning.
 fn escape(text: &str) -> String {
-    let text = if text.is_empty() { "–" } else { text };
-    controls_escaped(&Untrusted::new(text).plain())
+    shown(if text.is_empty() { "–" } else { text })
 }
 
 /// Slack's three control characters.
@@ -64,8 +120,6 @@ fn controls_escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use carson_core::outcome::Severity;
-
     use super::*;
 
     fn message() -> Message {
@@ -98,6 +152,27 @@ mod tests {
             text(&message),
             "🚨 &lt;\u{2060}!channel&gt; &amp; &lt;https:\u{2060}//evil|click&gt;"
         );
+    }
+
+    #[test]
+    fn only_what_needs_somebody_calls_people() {
+        for severity in [None, Some(Severity::Info), Some(Severity::Warning)] {
+            let message = Message {
+                severity,
+                ..message()
+            };
+            let mut body = json!({"text": text(&message), "blocks": blocks(&message)});
+            call_people(&mut body, &message);
+            assert!(!body.to_string().contains("<!"), "{body}");
+        }
+        let message = Message {
+            severity: Some(Severity::Error),
+            ..message()
+        };
+        let mut body = json!({"text": text(&message), "blocks": blocks(&message)});
+        call_people(&mut body, &message);
+        assert_eq!(body["text"], "<!here> 🚨 t");
+        assert_eq!(body.to_string().matches("<!here>").count(), 2, "{body}");
     }
 
     #[test]

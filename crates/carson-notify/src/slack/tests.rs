@@ -146,12 +146,19 @@ fn what_is_no_address_is_found_and_not_shown() {
     ] {
         let mut around = Named::default();
         assert!(crate::spec(NAME, section, &mut around).is_some());
-        let problems = around.problems.join("\n");
+        let problems = [around.problems, around.warnings].concat().join("\n");
         assert!(
             problems.contains(says) && !problems.contains("hidden"),
             "{problems}"
         );
     }
+}
+
+#[test]
+fn an_address_that_others_could_read_on_the_way_is_not_used() {
+    let section = json!({"webhook_file": "http://hidden.example/x"});
+    let why = opened(NAME, section).unwrap_err();
+    assert!(why.contains("is not https"), "{why}");
 }
 
 #[test]

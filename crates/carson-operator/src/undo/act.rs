@@ -1,15 +1,13 @@
-//! Each way, gone. Whoever was interrupted goes it again, and finds what is done.
+//! Each way, gone. It was looked at directly before; whoever was interrupted looks again, and finds what is done.
 
 use carson_core::Compensation;
 use carson_core::compensation::short;
-use carson_core::work::WorkKey;
 use carson_firing::back::{Reverted, revert};
-use carson_forge::{ForgeError, PullState};
 use carson_git::{Deleted, Oid};
 use carson_store::{Firing, UndoState};
 
 use super::going::{Going, Place};
-use super::labels::{Now, compare, labels_of};
+use super::labels::{labels_of, still};
 use crate::memory::revert::Revert;
 use crate::refusal::Refusal;
 use crate::verb::Ask;
@@ -53,7 +51,10 @@ pub(super) async fn act(
                 Reverted::Unknown => left("nobody can say any more which commit brought it"),
             })
         }
-        Compensation::ClosePull { pull, .. } => close_pull(&place, *pull).await,
+        Compensation::ClosePull { pull, .. } => {
+            forge.close_pull(*pull).await?;
+            Ok(done())
+        }
         Compensation::DeleteBranch { branch, commit } => {
             delete_branch(going, row, &place, (branch, commit)).await
         }
@@ -79,13 +80,7 @@ pub(super) async fn act(
             }
             Ok(done())
         }
-        Compensation::RestoreLabels { on, add, remove } => {
-            let work = WorkKey::Issue(*on);
-            if let Some(why) = going.taken_since(row, repo, work).await? {
-                return Ok(left(why));
-            }
-            restore(&place, *on, add, remove).await
-        }
+        Compensation::RestoreLabels { on, add, remove } => restore(&place, *on, add, remove).await,
         Compensation::ReopenIssue { issue } => {
             forge.reopen_issue(*issue).await?;
             Ok(done())
@@ -99,21 +94,6 @@ pub(super) async fn act(
         Compensation::DropOwed { .. } => Ok(done()),
         Compensation::DropLessons { .. } | Compensation::Nothing { .. } => {
             Ok(left("nothing does it"))
-        }
-    }
-}
-
-async fn close_pull(place: &Place<'_>, number: u64) -> Result<Stands, Refusal> {
-    let pull = match place.forge.pull(number).await {
-        Err(ForgeError::NotFound { .. }) => return Ok(done()),
-        pull => pull?,
-    };
-    match pull.state {
-        PullState::Merged => Ok(left("it was merged since")),
-        PullState::Closed => Ok(done()),
-        PullState::Open => {
-            place.forge.close_pull(number).await?;
-            Ok(done())
         }
     }
 }
@@ -156,16 +136,11 @@ async fn restore(
     let Some((now, _)) = labels_of(&place.forge, on).await? else {
         return Ok(done());
     };
-    match compare(&now, add, remove) {
-        Now::So => Ok(done()),
-        Now::Touched(label) => Ok(left(format!("somebody took {label} away since"))),
-        Now::Change(add, remove) => {
-            let add: Vec<&str> = add.iter().map(String::as_str).collect();
-            let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
-            place.forge.set_labels(on, &add, &remove).await?;
-            Ok(done())
-        }
-    }
+    let still = still(&now, add, remove);
+    let add: Vec<&str> = still.lost.iter().map(String::as_str).collect();
+    let remove: Vec<&str> = still.got.iter().map(String::as_str).collect();
+    place.forge.set_labels(on, &add, &remove).await?;
+    Ok(done())
 }
 
 async fn drop_lessons(going: &Going<'_>, row: &Firing) -> Result<Stands, Refusal> {

@@ -7,16 +7,18 @@ use carson_core::work::WorkKey;
 use carson_core::{FiringId, RepoName};
 use carson_forge::Forge;
 use carson_home::Home;
-use carson_store::{Firing, UndoState};
+use carson_store::Firing;
 
 use crate::refusal::Refusal;
+
+/// What the log has of a firing that was taken back.
+const UNDONE: &str = "firing.undone";
 
 /// A call under way.
 pub(super) struct Going<'h> {
     pub home: &'h Home,
     /// The firings that this call has taken back so far, or would have.
     pub taken_back: BTreeSet<FiringId>,
-    live: Vec<Firing>,
     forges: BTreeMap<RepoName, Forge>,
 }
 
@@ -27,13 +29,12 @@ pub(super) struct Place<'h> {
 }
 
 impl<'h> Going<'h> {
-    pub async fn new(home: &'h Home) -> Result<Self, Refusal> {
-        Ok(Self {
+    pub fn new(home: &'h Home) -> Self {
+        Self {
             home,
             taken_back: BTreeSet::new(),
-            live: home.store.live_firings(None).await?,
             forges: BTreeMap::new(),
-        })
+        }
     }
 
     /// A repository with its forge, which is opened once.
@@ -55,11 +56,31 @@ impl<'h> Going<'h> {
 
     /// Whether nothing of a firing stands any more, as far as it could be taken back.
     pub async fn is_taken_back(&self, id: FiringId) -> Result<bool, Refusal> {
-        if self.taken_back.contains(&id) {
-            return Ok(true);
+        Ok(self.taken_back.contains(&id) || self.was_taken_back(id).await?)
+    }
+
+    /// Whether a call before this one took a firing back, and nothing of that is still to come. One of which there was
+    /// nothing to take back has no rows.
+    pub async fn was_taken_back(&self, id: FiringId) -> Result<bool, Refusal> {
+        let store = &self.home.store;
+        let rows = store.undo(id).await?;
+        if !rows.is_empty() {
+            return Ok(rows.iter().all(|row| row.state.is_over()));
         }
-        let rows = self.home.store.undo(id).await?;
-        Ok(!rows.is_empty() && rows.iter().all(|row| row.state != UndoState::Owed))
+        let events = store.events_of(id).await?;
+        Ok(events.iter().any(|event| event.kind == UNDONE))
+    }
+
+    /// Why nothing is changed on which a firing works now.
+    pub async fn works_now(
+        &self,
+        is_on_it: impl Fn(&Firing) -> bool,
+    ) -> Result<Option<String>, Refusal> {
+        let live = self.home.store.live_firings(None).await?;
+        Ok(live.iter().find(|live| is_on_it(live)).map(|live| {
+            let id = live.id.short();
+            format!("firing {id} works on it now: `carson stop {id}` ends that")
+        }))
     }
 
     /// Why a piece of work is not as the firing left it: another firing took it since.
@@ -69,12 +90,10 @@ impl<'h> Going<'h> {
         repo: &RepoName,
         work: WorkKey,
     ) -> Result<Option<String>, Refusal> {
-        let holds = |one: &&Firing| one.repo.as_ref() == Some(repo) && one.work == Some(work);
-        if let Some(live) = self.live.iter().find(holds) {
-            let id = live.id.short();
-            return Ok(Some(format!(
-                "firing {id} works on it now: `carson stop {id}` ends that"
-            )));
+        let holds =
+            |one: &Firing| one.repo.as_ref() == Some(repo) && one.work.as_ref() == Some(&work);
+        if let Some(why) = self.works_now(holds).await? {
+            return Ok(Some(why));
         }
         for other in self.home.store.firings_of(repo, work).await? {
             let is_later = other.claimed_at > row.claimed_at && other.id != row.id;

@@ -3,38 +3,33 @@
 use carson_core::Compensation;
 use carson_core::effect::Effect;
 use carson_core::work::WorkKey;
-use carson_firing::IssueIn;
-use carson_forge::{ForgeError, Issue, State, is_same_label};
-use carson_store::{EffectRow, NewUndo};
+use carson_firing::{DEPENDS_ON, IssueIn};
+use carson_forge::{ForgeError, Issue, State, is_same_label, is_same_text};
+use carson_store::NewUndo;
 
-use super::looking::{Looking, found, left, owed};
+use super::looking::{Looking, found, left, owed, waits};
 use crate::refusal::Refusal;
 
-/// Those that it filed, the newest first: what comes after others is closed before them.
-pub(super) async fn filed(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
+/// The issue that an effect filed.
+pub(super) async fn filed(looking: &mut Looking<'_, '_>, n: u32) -> Result<Vec<NewUndo>, Refusal> {
     let own = looking.place.repo.name.clone();
-    let rows: Vec<EffectRow> = looking.done().cloned().collect();
-    let mut list = Vec::new();
-    for row in rows.iter().rev() {
-        let (Effect::FileIssue { labels, .. }, Some(issue)) =
-            (&row.effect, IssueIn::filed(row, &own))
-        else {
-            continue;
-        };
-        let what = Compensation::CloseIssue {
-            repo: (issue.repo != own).then(|| issue.repo.clone()),
-            issue: issue.number,
-        };
-        list.push(filed_one(looking, what, &issue, labels).await?);
-    }
-    Ok(list)
+    let row = looking.effects.iter().find(|one| one.n == n);
+    let Some((row, issue)) = row.and_then(|row| Some((row.clone(), IssueIn::filed(row, &own)?)))
+    else {
+        return Ok(Vec::new());
+    };
+    let what = Compensation::CloseIssue {
+        repo: (issue.repo != own).then(|| issue.repo.clone()),
+        issue: issue.number,
+    };
+    Ok(vec![filed_one(looking, what, &issue, &row.effect).await?])
 }
 
 async fn filed_one(
     looking: &mut Looking<'_, '_>,
     what: Compensation,
     filed: &IssueIn,
-    labels: &[String],
+    effect: &Effect,
 ) -> Result<NewUndo, Refusal> {
     let forge = looking.going.place(&filed.repo).await?.forge;
     let issue = match forge.issue(filed.number).await {
@@ -50,22 +45,30 @@ async fn filed_one(
     let work = WorkKey::Issue(filed.number);
     let since = looking.going.taken_since(looking.row, &filed.repo, work);
     if let Some(why) = since.await? {
+        return Ok(waits(what, why));
+    }
+    if let Some(why) = touched(&issue, effect, forge.me().await?) {
         return Ok(left(what, why));
     }
-    let me = forge.me().await?;
-    let comments = forge.comments(filed.number).await?;
-    let stranger = comments
-        .iter()
-        .find(|one| !one.author.eq_ignore_ascii_case(me));
-    Ok(match (touched(&issue, labels, me), stranger) {
-        (Some(why), _) => left(what, why),
-        (None, Some(_)) => left(what, "somebody commented on it since"),
-        (None, None) => owed(what),
+    let comments = forge.comments_of_people(filed.number).await?;
+    Ok(match comments.is_empty() {
+        false => left(what, "somebody commented on it since"),
+        true => owed(what),
     })
 }
 
 /// What of an issue is not as it was filed.
-fn touched(issue: &Issue, labels: &[String], me: &str) -> Option<String> {
+fn touched(issue: &Issue, effect: &Effect, me: &str) -> Option<String> {
+    let Effect::FileIssue {
+        title,
+        body,
+        labels,
+        after,
+        ..
+    } = effect
+    else {
+        return None;
+    };
     if !issue.is_made_by(me) {
         return Some("its author is somebody else, or somebody edited it".to_owned());
     }
@@ -76,14 +79,25 @@ fn touched(issue: &Issue, labels: &[String], me: &str) -> Option<String> {
     let more = issue.labels.iter().find(|label| !has(labels, label));
     let less = labels.iter().find(|label| !has(&issue.labels, label));
     match (more, less) {
-        (Some(label), _) => Some(format!("somebody gave it {label} since")),
-        (None, Some(label)) => Some(format!("somebody took {label} away since")),
-        (None, None) => None,
+        (Some(label), _) => return Some(format!("somebody gave it {label} since")),
+        (None, Some(label)) => return Some(format!("somebody took {label} away since")),
+        (None, None) => {}
     }
+    if !is_same_text(&issue.title, title.as_str()) {
+        return Some("somebody gave it another title since".to_owned());
+    }
+    let text = issue.text_below_our_mark();
+    // What it comes after stands above its own words.
+    let text = match text.split_once('\n') {
+        Some((first, rest)) if !after.is_empty() && first.starts_with(DEPENDS_ON) => rest,
+        _ => text,
+    };
+    let is_same = is_same_text(text, body.as_str());
+    (!is_same).then(|| "somebody changed its text since".to_owned())
 }
 
 /// Those that it closed, as long as they are.
-pub(super) async fn closed(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
+pub(super) async fn closed(looking: &Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
     let closed = looking.done().filter_map(|one| match &one.effect {
         Effect::CloseIssue { issue } => Some(*issue),
         _ => None,
@@ -100,7 +114,7 @@ pub(super) async fn closed(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>
             issue => issue?,
         };
         list.push(match issue.state {
-            State::Open => left(what, "somebody opened it again since"),
+            State::Open => found(what, "it is open"),
             State::Closed if issue.dropped => {
                 left(what, "somebody closed it as not to be done since")
             }

@@ -5,11 +5,11 @@ use carson_core::effect::{Effect, LabelChange, Release};
 use carson_core::work::WorkKey;
 use carson_forge::{
     Forge, ForgeError, IN_FLIGHT, NEEDS_HUMAN, PLAN_APPROVED, PLAN_PENDING, PLANNED, State,
-    is_same_label,
+    is_reserved, is_same_label,
 };
-use carson_store::{EffectState, NewUndo};
+use carson_store::{EffectRow, EffectState, Firing, NewUndo, UndoState};
 
-use super::looking::{Looking, found, left, nothing, owed};
+use super::looking::{Looking, done, found, left, nothing, stands, waits};
 use crate::refusal::Refusal;
 
 /// What all effects of a firing came to: a label that came and went is neither.
@@ -79,27 +79,51 @@ fn position(labels: &[String], label: &str) -> Option<usize> {
     labels.iter().position(|own| is_same_label(own, label))
 }
 
-/// What of a change is still to be made.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Now {
-    /// All of these: to add, and to remove.
-    Change(Vec<String>, Vec<String>),
-    /// It is so already.
-    So,
-    /// Somebody changed them since: this one is gone.
-    Touched(String),
+/// A label of the states that work goes through: they come and go together. Each other one stands on its own.
+fn is_state(label: &str, ready: Option<&str>) -> bool {
+    is_reserved(label) || ready.is_some_and(|ready| is_same_label(label, ready))
 }
 
-/// Labels are added before others are removed. So of one that was interrupted, what it was to add is there; where
-/// that is missing, and what the firing gave is gone, somebody else was there.
-pub(super) fn compare(now: &[String], add: &[String], remove: &[String]) -> Now {
-    let has = |label: &String| position(now, label).is_some();
-    let missing: Vec<String> = add.iter().filter(|label| !has(label)).cloned().collect();
-    let (still, gone): (Vec<String>, Vec<String>) = remove.iter().cloned().partition(has);
-    match gone.into_iter().next() {
-        _ if missing.is_empty() && still.is_empty() => Now::So,
-        Some(gone) if !missing.is_empty() => Now::Touched(gone),
-        _ => Now::Change(missing, still),
+/// What of a change is still to be made: to add, and to remove.
+pub(super) fn still(now: &[String], add: &[String], remove: &[String]) -> Net {
+    let has = |label: &&String| position(now, label).is_some();
+    Net {
+        lost: add.iter().filter(|label| !has(label)).cloned().collect(),
+        got: remove.iter().filter(has).cloned().collect(),
+    }
+}
+
+impl Net {
+    /// The label by which somebody else moved the work on. Labels are added before others are removed: so of a change
+    /// that was interrupted, what it was to add is there.
+    fn moved_on(&self, now: &[String]) -> Option<&String> {
+        let is_back = self.lost.iter().all(|label| position(now, label).is_some());
+        let mut gone = self
+            .got
+            .iter()
+            .filter(|label| position(now, label).is_none());
+        gone.next().filter(|_| !is_back)
+    }
+
+    /// Those that pass, and the others.
+    fn split(self, is_first: impl Fn(&String) -> bool) -> (Self, Self) {
+        let (got, other_got) = self.got.into_iter().partition(&is_first);
+        let (lost, other_lost) = self.lost.into_iter().partition(&is_first);
+        let others = Self {
+            got: other_got,
+            lost: other_lost,
+        };
+        (Self { got, lost }, others)
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.got.extend(other.got);
+        self.lost.extend(other.lost);
+        self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.got.is_empty() && self.lost.is_empty()
     }
 }
 
@@ -120,32 +144,87 @@ pub(super) async fn labels_of(
     }
 }
 
-/// The labels of every issue that the firing changed.
-pub(super) async fn changed(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
-    let role = looking.going.home.fleet.roles.get(&looking.row.role);
-    let ready = role.and_then(|role| role.work.label());
-    let mut list = unknown(looking);
-    for (number, net) in net(looking, ready) {
-        if !net.got.is_empty() || !net.lost.is_empty() {
-            list.push(one(looking, number, net).await?);
+/// The issues and pull requests whose labels the firing may have changed.
+pub(super) fn numbers(row: &Firing, effects: &[EffectRow]) -> Vec<u64> {
+    let mut all: Vec<u64> = match row.work {
+        Some(WorkKey::Issue(number)) => vec![number],
+        _ => Vec::new(),
+    };
+    for one in done(effects) {
+        let number = match &one.effect {
+            Effect::Release { issue, .. }
+            | Effect::TellFiled { issue, .. }
+            | Effect::SetLabels { issue, .. } => *issue,
+            Effect::HandOver { number, .. } => *number,
+            _ => continue,
+        };
+        if !all.contains(&number) {
+            all.push(number);
         }
+    }
+    all
+}
+
+/// The labels of one of them.
+pub(super) async fn changed(
+    looking: &Looking<'_, '_>,
+    number: u64,
+) -> Result<Vec<NewUndo>, Refusal> {
+    let mut list: Vec<NewUndo> = unknown(looking, number).into_iter().collect();
+    let ready = taken_label(looking);
+    if let (Taken::Unknown, Some(WorkKey::Issue(own))) = (&ready, looking.row.work)
+        && own == number
+    {
+        let role = &looking.row.role;
+        list.push(nothing(
+            format!("the label by which {role} took #{number}"),
+            format!(
+                "{role} is not in the settings any more: `carson issue label {number} --add LABEL` gives it one again"
+            ),
+        ));
+    }
+    let ready = match &ready {
+        Taken::By(ready) => Some(ready.as_str()),
+        Taken::Unknown | Taken::Without => None,
+    };
+    let net = net(looking, number, ready);
+    if !net.is_empty() {
+        list.extend(back(looking, number, net, ready).await?);
     }
     Ok(list)
 }
 
-/// The labels that the firing's effects came to, by issue.
-fn net(looking: &Looking<'_, '_>, ready: Option<&str>) -> Vec<(u64, Net)> {
-    let mut all: Vec<(u64, Net)> = Vec::new();
-    fn of(all: &mut Vec<(u64, Net)>, number: u64) -> &mut Net {
-        let at = all.iter().position(|(one, _)| *one == number);
-        let at = at.unwrap_or_else(|| {
-            all.push((number, Net::default()));
-            all.len() - 1
-        });
-        &mut all[at].1
+/// How the firing took its issue.
+enum Taken {
+    By(String),
+    Without,
+    /// Its role is gone, and no row says it.
+    Unknown,
+}
+
+fn taken_label(looking: &Looking<'_, '_>) -> Taken {
+    let noted = looking.done().find_map(|one| match &one.effect {
+        Effect::Release { .. } => one.applied.as_ref()?.remove.first(),
+        _ => None,
+    });
+    let role = looking.going.home.fleet.roles.get(&looking.row.role);
+    match (noted, role) {
+        (Some(ready), _) => Taken::By(ready.clone()),
+        (None, Some(role)) => match role.work.label() {
+            Some(ready) => Taken::By(ready.to_owned()),
+            None => Taken::Without,
+        },
+        (None, None) => Taken::Unknown,
     }
-    if let (Some(WorkKey::Issue(number)), Some(ready)) = (looking.row.work, ready) {
-        of(&mut all, number).claimed(ready);
+}
+
+/// What the firing's effects came to there.
+fn net(looking: &Looking<'_, '_>, number: u64, ready: Option<&str>) -> Net {
+    let mut net = Net::default();
+    if let (Some(WorkKey::Issue(own)), Some(ready)) = (looking.row.work, ready)
+        && own == number
+    {
+        net.claimed(ready);
     }
     let any_filed = looking
         .done()
@@ -159,65 +238,98 @@ fn net(looking: &Looking<'_, '_>, ready: Option<&str>) -> Vec<(u64, Net)> {
                 issue,
                 release,
                 without_pull,
-            } => {
+            } if *issue == number => {
                 let other = without_pull.as_ref().filter(|_| pull_refused);
-                of(&mut all, *issue).released(other.unwrap_or(release));
+                net.released(other.unwrap_or(release));
             }
-            Effect::TellFiled { issue, .. } => of(&mut all, *issue).told_filed(any_filed),
-            Effect::HandOver { number, .. } => of(&mut all, *number).handed_over(),
-            Effect::SetLabels { issue, .. } => {
+            Effect::TellFiled { issue, .. } if *issue == number => net.told_filed(any_filed),
+            Effect::HandOver { number: on, .. } if *on == number => net.handed_over(),
+            Effect::SetLabels { issue, .. } if *issue == number => {
                 if let Some(applied) = &one.applied {
-                    of(&mut all, *issue).applied(applied);
+                    net.applied(applied);
                 }
             }
             _ => {}
         }
     }
-    all
+    net
 }
 
 /// Labels of which no row says how it was before: an older Carson gave them.
-fn unknown(looking: &Looking<'_, '_>) -> Vec<NewUndo> {
-    let unknown = looking.done().filter_map(|one| match &one.effect {
-        Effect::SetLabels { issue, .. } if one.applied.is_none() => Some(*issue),
-        _ => None,
-    });
+fn unknown(looking: &Looking<'_, '_>, number: u64) -> Option<NewUndo> {
     // One that was closed by then was left as it was.
-    unknown
-        .map(|issue| {
-            nothing(
-                format!("labels of #{issue}"),
-                "nobody wrote down which of them were really changed",
-            )
-        })
-        .collect()
+    let mut unknown = looking.done().filter(|one| {
+        one.applied.is_none()
+            && matches!(one.effect, Effect::SetLabels { issue, .. } if issue == number)
+    });
+    unknown.next().map(|_| {
+        nothing(
+            format!("labels of #{number}"),
+            "nobody wrote down which of them were really changed",
+        )
+    })
 }
 
-async fn one(looking: &Looking<'_, '_>, number: u64, net: Net) -> Result<NewUndo, Refusal> {
-    let what = |add: Vec<String>, remove: Vec<String>| Compensation::RestoreLabels {
-        on: number,
-        add,
-        remove,
-    };
-    let all = what(net.lost.clone(), net.got.clone());
+/// The state goes back as one, and only where nobody moved the work on; what else the firing changed goes back by
+/// itself.
+async fn back(
+    looking: &Looking<'_, '_>,
+    number: u64,
+    net: Net,
+    ready: Option<&str>,
+) -> Result<Vec<NewUndo>, Refusal> {
     let Some((now, is_closed)) = labels_of(&looking.place.forge, number).await? else {
-        return Ok(found(all, "it is gone"));
+        return Ok(vec![found(restore(number, net), "it is gone")]);
     };
     let repo = &looking.place.repo.name;
     let work = WorkKey::Issue(number);
-    let since = looking.going.taken_since(looking.row, repo, work).await?;
-    if let Some(why) = since {
-        return Ok(left(all, why));
+    if let Some(why) = looking.going.taken_since(looking.row, repo, work).await? {
+        return Ok(vec![waits(restore(number, net), why)]);
     }
     let closes =
         |effect: &Effect| matches!(effect, Effect::CloseIssue { issue } if *issue == number);
     let closed_it = looking.done().any(|one| closes(&one.effect));
-    Ok(match compare(&now, &net.lost, &net.got) {
-        Now::So => found(all, "they are so already"),
-        Now::Touched(label) => left(all, format!("somebody took {label} away since")),
-        Now::Change(..) if is_closed && !closed_it => left(all, "it was closed since"),
-        Now::Change(add, remove) => owed(what(add, remove)),
-    })
+    if is_closed && !closed_it && !still(&now, &net.lost, &net.got).is_empty() {
+        return Ok(vec![left(restore(number, net), "it was closed since")]);
+    }
+    let (state, rest) = net.split(|label| is_state(label, ready));
+    let moved_on = state.moved_on(&now).map(|label| {
+        let why = format!("somebody took {label} away since");
+        (UndoState::Left, why)
+    });
+    let keeps = moved_on.or_else(|| looking.stays_with_its_pull(number));
+    let Some((stands_so, why)) = keeps.filter(|_| !state.is_empty()) else {
+        return Ok(vec![as_it_was(number, state.and(rest), &now)]);
+    };
+    let mut list = vec![stands(restore(number, state), stands_so, Some(why))];
+    if !rest.is_empty() {
+        list.push(as_it_was(number, rest, &now));
+    }
+    Ok(list)
+}
+
+fn restore(on: u64, net: Net) -> Compensation {
+    Compensation::RestoreLabels {
+        on,
+        add: net.lost,
+        remove: net.got,
+    }
+}
+
+/// What of it is so already stays in it: once it is done, all of it was, and whoever changes one later keeps that.
+fn as_it_was(on: u64, net: Net, now: &[String]) -> NewUndo {
+    let left = still(now, &net.lost, &net.got);
+    if left.is_empty() {
+        return found(restore(on, net), "they are so already");
+    }
+    let back = net.lost.iter().filter(|label| !left.lost.contains(label));
+    let gone = net.got.iter().filter(|label| !left.got.contains(label));
+    let said: Vec<String> = back
+        .map(|label| format!("{label} is there already"))
+        .chain(gone.map(|label| format!("{label} is gone already")))
+        .collect();
+    let said = (!said.is_empty()).then(|| said.join(", "));
+    stands(restore(on, net), UndoState::Owed, said)
 }
 
 #[cfg(test)]
@@ -262,18 +374,37 @@ mod tests {
 
     #[test]
     fn an_interrupted_change_goes_on_and_a_person_s_stands() {
-        let (add, remove) = (labels(&["ready"]), labels(&["pr-open", "p1"]));
-        let now = |now: &[&str]| compare(&labels(now), &add, &remove);
-        let change = |add: &[&str], remove: &[&str]| Now::Change(labels(add), labels(remove));
-        let both = change(&["ready"], &["pr-open", "p1"]);
-        assert_eq!(now(&["bug", "PR-open", "p1"]), both);
-        assert_eq!(
-            now(&["ready", "p1", "pr-open"]),
-            change(&[], &["pr-open", "p1"])
-        );
-        assert_eq!(now(&["ready", "p1"]), change(&[], &["p1"]));
-        assert_eq!(now(&["ready", "bug"]), Now::So);
-        assert_eq!(now(&["p1"]), Now::Touched("pr-open".into()));
-        assert_eq!(now(&["bug"]), Now::Touched("pr-open".into()));
+        let net = Net {
+            lost: labels(&["ready"]),
+            got: labels(&["carson:pr-open", "p1"]),
+        };
+        let still = |now: &[&str]| still(&labels(now), &net.lost, &net.got);
+        let change = |add: &[&str], remove: &[&str]| Net {
+            lost: labels(add),
+            got: labels(remove),
+        };
+        assert_eq!(still(&["bug", "Carson:PR-open", "p1"]), net);
+        let rest = change(&[], &["carson:pr-open", "p1"]);
+        assert_eq!(still(&["ready", "p1", "carson:pr-open"]), rest);
+        assert_eq!(still(&["ready", "p1"]), change(&[], &["p1"]));
+        assert!(still(&["ready", "bug"]).is_empty());
+
+        let (state, rest) = net.split(|label| is_state(label, Some("Ready")));
+        assert_eq!((rest.got, rest.lost.len()), (labels(&["p1"]), 0));
+        let moved = |now: &[&str]| state.moved_on(&labels(now)).is_some();
+        assert!(moved(&["p1"]) && moved(&["bug"]));
+        // Ours: what was to be added is there.
+        assert!(!moved(&["ready"]) && !moved(&["carson:pr-open", "p2"]));
+    }
+
+    #[test]
+    fn a_swapped_label_keeps_no_other() {
+        let net = Net {
+            lost: labels(&["ready"]),
+            got: labels(&["carson:pr-open", "p1"]),
+        };
+        let way = as_it_was(7, net, &labels(&["carson:pr-open", "p2"]));
+        assert_eq!(way.state, UndoState::Owed);
+        assert_eq!(way.said.as_deref(), Some("p1 is gone already"));
     }
 }

@@ -1,4 +1,4 @@
-//! Which ways back there are, and how each stands.
+//! Which ways back there may be, by what the rows of a firing say, and how each stands now.
 
 use carson_core::effect::Effect;
 use carson_core::lesson::LessonState;
@@ -8,45 +8,116 @@ use carson_home::Home;
 use carson_store::{EffectRow, EffectState, Firing, LessonFilter, NewUndo, UndoState};
 
 use super::going::Going;
-use super::looking::{Looking, nothing, owed, stands};
+use super::looking::{Looking, Stays, done, nothing, owed, stands};
 use super::{issues, labels, pulls, said};
 use crate::refusal::Refusal;
 
 /// Lessons that are counted.
 const LESSONS: u32 = 10_000;
 
-/// The list, in the order in which it is gone: what other people and roles would act on goes first.
-pub(super) async fn plan(going: &mut Going<'_>, row: &Firing) -> Result<Vec<NewUndo>, Refusal> {
-    let home = going.home;
-    let effects = home.store.effects(row.id).await?;
-    let mut list: Vec<NewUndo> = effects.iter().filter_map(dropped).collect();
-    if let Some(repo) = &row.repo {
-        let place = going.place(repo).await?;
-        let mut looking = Looking {
-            going,
-            row,
-            place,
-            effects: &effects,
-        };
-        list.extend(pulls::merges(&mut looking).await?);
-        list.extend(pulls::opened(&mut looking).await?);
-        list.extend(pulls::drafts(&mut looking).await?);
-        list.extend(said::reviews(&mut looking).await?);
-        list.extend(said::replies(&mut looking).await?);
-        list.extend(issues::filed(&mut looking).await?);
-        list.extend(issues::closed(&mut looking).await?);
-        list.extend(labels::changed(&mut looking).await?);
-        list.extend(said::comments(&mut looking).await?);
-        list.extend(stays(&effects));
-    }
-    let count = lessons(home, row.id).await?;
-    if count > 0 {
-        list.push(owed(Compensation::DropLessons { count }));
-    }
-    Ok(list)
+/// What is looked at in one piece, directly before any of it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// What was still owed.
+    Owed,
+    /// Merges.
+    Merges,
+    /// Its pull request, and the branch of that.
+    Opened,
+    /// Drafts that it closed.
+    Drafts,
+    /// Its reviews.
+    Reviews,
+    /// Its answers in threads.
+    Replies,
+    /// The issue that this effect filed.
+    Filed(u32),
+    /// Issues that it closed.
+    Closed,
+    /// The labels of this issue or pull request.
+    Labels(u64),
+    /// Its comments on this issue or pull request.
+    Comments(u64),
+    /// What no forge gives back.
+    Never,
+    /// What its sessions proposed as lessons.
+    Lessons,
 }
 
-/// What was still owed: it is dropped before anything is looked at.
+/// Those of a firing, in the order in which they are gone: what other people and roles would act on goes first.
+pub(super) fn subjects(row: &Firing, effects: &[EffectRow]) -> Vec<Subject> {
+    let mut list = vec![Subject::Owed];
+    if row.repo.is_some() {
+        list.extend([
+            Subject::Merges,
+            Subject::Opened,
+            Subject::Drafts,
+            Subject::Reviews,
+            Subject::Replies,
+        ]);
+        // The newest first: what comes after others is closed before them.
+        let filed = done(effects).filter(|one| matches!(one.effect, Effect::FileIssue { .. }));
+        let filed: Vec<u32> = filed.map(|one| one.n).collect();
+        list.extend(filed.into_iter().rev().map(Subject::Filed));
+        list.push(Subject::Closed);
+        list.extend(
+            labels::numbers(row, effects)
+                .into_iter()
+                .map(Subject::Labels),
+        );
+        list.extend(
+            said::numbers(row, effects)
+                .into_iter()
+                .map(Subject::Comments),
+        );
+        list.push(Subject::Never);
+    }
+    list.push(Subject::Lessons);
+    list
+}
+
+/// How the ways of one of them stand at this moment.
+pub(super) async fn look(
+    going: &mut Going<'_>,
+    (row, effects): (&Firing, &[EffectRow]),
+    stays: Option<&Stays>,
+    subject: &Subject,
+) -> Result<Vec<NewUndo>, Refusal> {
+    let repo = match (subject, &row.repo) {
+        (Subject::Owed, _) => return still_owed(going.home, row.id).await,
+        (Subject::Lessons, _) => return lessons(going.home, row.id).await,
+        (_, None) => return Ok(Vec::new()),
+        (_, Some(repo)) => repo,
+    };
+    let place = going.place(repo).await?;
+    let mut looking = Looking {
+        going,
+        row,
+        place,
+        effects,
+        stays,
+    };
+    match subject {
+        Subject::Merges => Ok(pulls::merges(&looking)),
+        Subject::Opened => pulls::opened(&mut looking).await,
+        Subject::Drafts => pulls::drafts(&looking).await,
+        Subject::Reviews => said::reviews(&looking).await,
+        Subject::Replies => said::replies(&looking).await,
+        Subject::Filed(n) => issues::filed(&mut looking, *n).await,
+        Subject::Closed => issues::closed(&looking).await,
+        Subject::Labels(number) => labels::changed(&looking, *number).await,
+        Subject::Comments(on) => said::comments(&looking, *on).await,
+        Subject::Never => Ok(never(effects).collect()),
+        Subject::Owed | Subject::Lessons => Ok(Vec::new()),
+    }
+}
+
+/// What was still owed: it is dropped before anything else is looked at.
+async fn still_owed(home: &Home, id: FiringId) -> Result<Vec<NewUndo>, Refusal> {
+    let effects = home.store.effects(id).await?;
+    Ok(effects.iter().filter_map(dropped).collect())
+}
+
 fn dropped(row: &EffectRow) -> Option<NewUndo> {
     let what = Compensation::DropOwed {
         n: row.n,
@@ -62,9 +133,8 @@ fn dropped(row: &EffectRow) -> Option<NewUndo> {
 }
 
 /// What no forge gives back. Each effect is named here: who adds one says what takes it back.
-fn stays(effects: &[EffectRow]) -> impl Iterator<Item = NewUndo> {
-    let done = effects.iter().filter(|one| one.state == EffectState::Done);
-    done.filter_map(|one| match &one.effect {
+fn never(effects: &[EffectRow]) -> impl Iterator<Item = NewUndo> {
+    done(effects).filter_map(|one| match &one.effect {
         Effect::DescribePull { pull, .. } => Some(nothing(
             format!("title and text of pull request #{pull}"),
             "nobody wrote down what stood there before",
@@ -90,7 +160,7 @@ fn stays(effects: &[EffectRow]) -> impl Iterator<Item = NewUndo> {
     })
 }
 
-async fn lessons(home: &Home, id: FiringId) -> Result<u32, Refusal> {
+async fn lessons(home: &Home, id: FiringId) -> Result<Vec<NewUndo>, Refusal> {
     let mut count = 0;
     for state in [
         LessonState::Promoted,
@@ -105,5 +175,6 @@ async fn lessons(home: &Home, id: FiringId) -> Result<u32, Refusal> {
         let rows = home.store.lessons(&filter).await?;
         count += u32::try_from(rows.len()).unwrap_or(u32::MAX);
     }
-    Ok(count)
+    let drops = (count > 0).then(|| owed(Compensation::DropLessons { count }));
+    Ok(drops.into_iter().collect())
 }

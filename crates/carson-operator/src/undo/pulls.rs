@@ -3,16 +3,18 @@
 use carson_core::Compensation;
 use carson_core::compensation::short;
 use carson_core::effect::Effect;
-use carson_forge::{ForgeError, PullState};
+use carson_core::work::WorkKey;
+use carson_forge::{Forge, ForgeError, PullState};
 use carson_git::Oid;
-use carson_store::{Firing, NewUndo};
+use carson_store::{Firing, NewUndo, UndoState};
 
 use super::going::went_on;
-use super::looking::{Looking, found, left, nothing, owed};
+use super::looking::{Looking, found, left, nothing, owed, waits};
+use super::touched;
 use crate::refusal::Refusal;
 
 /// Merges, each of which another pull request takes back.
-pub(super) async fn merges(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
+pub(super) fn merges(looking: &Looking<'_, '_>) -> Vec<NewUndo> {
     let mut list = Vec::new();
     for (pull, head) in merged(looking) {
         let what = Compensation::RevertMerge { pull, head };
@@ -22,7 +24,7 @@ pub(super) async fn merges(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>
             None => owed(what),
         });
     }
-    Ok(list)
+    list
 }
 
 fn merged(looking: &Looking<'_, '_>) -> Vec<(u64, String)> {
@@ -46,7 +48,7 @@ pub(super) async fn opened(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>
     if let Some(branch) = &row.goes_on {
         let why = match opener(looking).await? {
             Some(first) => format!(
-                "firing {} opened it: `carson undo {}` takes all of it back",
+                "firing {} opened it: `carson undo {}` after this one takes all of it back",
                 first.id.short(),
                 first.id.short()
             ),
@@ -80,77 +82,140 @@ async fn own(
     branch: String,
     pushed: String,
 ) -> Result<Vec<NewUndo>, Refusal> {
-    let mut ours = vec![pushed.clone()];
-    let mut later = None;
-    if let Some(number) = looking.row.pr_number {
-        let repo = &looking.place.repo.name;
-        let store = &looking.going.home.store;
-        for other in store.firings_of_pull(repo, number).await? {
-            let Some(commit) = &other.pushed_sha else {
-                continue;
-            };
-            if other.id == looking.row.id {
-                continue;
-            }
-            ours.push(commit.clone());
-            if !looking.going.is_taken_back(other.id).await? {
-                later.get_or_insert_with(|| went_on(&other));
-            }
-        }
-    }
+    let others = others(looking).await?;
     let mirror = looking.going.home.mirror(looking.place.repo);
     let now: Option<Oid> = mirror.remote_head(&branch).await?;
     let now = now.map(|now| now.to_string());
-    let moved = now.as_ref().filter(|now| !ours.contains(now));
-    let moved = moved.map(|now| format!("somebody pushed {} to it since", short(now)));
-    let stays = later.or(moved);
-    let commit = now.clone().unwrap_or(pushed);
+    let commit = now.clone().unwrap_or_else(|| pushed.clone());
     let delete = Compensation::DeleteBranch {
-        branch,
+        branch: branch.clone(),
         commit: commit.clone(),
     };
-    let (pull, is_merged) = match looking.row.pr_number {
-        Some(number) => pull(looking, number, commit, stays.as_deref()).await?,
-        None => (None, false),
+    if let Some(why) = stood_on(looking, &branch, &others).await? {
+        let close = looking.row.pr_number.map(|pull| Compensation::ClosePull {
+            pull,
+            commit: Some(commit),
+        });
+        let ways = close.into_iter().chain([delete]);
+        return Ok(ways.map(|what| waits(what, &*why)).collect());
+    }
+    let mut ours = others.iter().filter_map(|other| other.pushed_sha.as_ref());
+    let moved = now
+        .as_ref()
+        .filter(|now| **now != pushed && !ours.any(|commit| commit == *now))
+        .map(|now| format!("somebody pushed {} to it since", short(now)));
+    let pull = match looking.row.pr_number {
+        Some(number) => Some(pull(looking, (number, &others), commit, moved.as_deref()).await?),
+        None => None,
     };
-    let branch = match (stays, now) {
-        (_, None) => found(delete, "it is gone"),
-        (Some(why), _) => left(delete, why),
-        (None, _) if is_merged => left(delete, "its pull request was merged"),
-        (None, _) => owed(delete),
+    let keeps = pull.as_ref().and_then(Opened::keeps_its_branch);
+    let branch = match (now, moved.as_deref().or(keeps)) {
+        (None, _) => found(delete, "it is gone"),
+        (Some(_), Some(why)) => left(delete, why),
+        (Some(_), None) => owed(delete),
     };
+    let pull = pull.map(|pull| pull.way);
     Ok(pull.into_iter().chain([branch]).collect())
 }
 
-/// How its pull request stands, and whether it is merged.
+/// The other firings that pushed to its pull request.
+async fn others(looking: &Looking<'_, '_>) -> Result<Vec<Firing>, Refusal> {
+    let Some(number) = looking.row.pr_number else {
+        return Ok(Vec::new());
+    };
+    let store = &looking.going.home.store;
+    let mut all = store
+        .firings_of_pull(&looking.place.repo.name, number)
+        .await?;
+    all.retain(|other| other.id != looking.row.id && other.pushed_sha.is_some());
+    Ok(all)
+}
+
+/// Which other firing stands on its branch: one that works on it now, or went on with it.
+async fn stood_on(
+    looking: &Looking<'_, '_>,
+    branch: &str,
+    others: &[Firing],
+) -> Result<Option<String>, Refusal> {
+    let (row, going) = (looking.row, &looking.going);
+    let works = [row.work, row.pr_number.map(WorkKey::Pull)];
+    let works = works.map(|work| work.filter(|work| *work != WorkKey::None));
+    let is_on_it = |live: &Firing| {
+        let has_its_work = live.work.is_some() && works.contains(&live.work);
+        live.repo == row.repo && (live.goes_on.as_deref() == Some(branch) || has_its_work)
+    };
+    if let Some(why) = going.works_now(is_on_it).await? {
+        return Ok(Some(why));
+    }
+    for other in others {
+        if !going.is_taken_back(other.id).await? {
+            return Ok(Some(went_on(other)));
+        }
+    }
+    Ok(None)
+}
+
+/// How its pull request stands.
+struct Opened {
+    way: NewUndo,
+    is_merged: bool,
+}
+
+impl Opened {
+    fn keeps_its_branch(&self) -> Option<&'static str> {
+        match self.way.state {
+            _ if self.is_merged => Some("its pull request was merged"),
+            UndoState::Left => Some("its pull request stays"),
+            _ => None,
+        }
+    }
+}
+
 async fn pull(
     looking: &Looking<'_, '_>,
-    number: u64,
+    (number, others): (u64, &[Firing]),
     commit: String,
-    stays: Option<&str>,
-) -> Result<(Option<NewUndo>, bool), Refusal> {
+    moved: Option<&str>,
+) -> Result<Opened, Refusal> {
     let what = Compensation::ClosePull {
         pull: number,
         commit: Some(commit),
     };
-    let pull = match looking.place.forge.pull(number).await {
-        Err(ForgeError::NotFound { .. }) => return Ok((Some(found(what, "it is gone")), false)),
+    let forge = &looking.place.forge;
+    let stands = |way| Opened {
+        way,
+        is_merged: false,
+    };
+    let pull = match forge.pull(number).await {
+        Err(ForgeError::NotFound { .. }) => return Ok(stands(found(what, "it is gone"))),
         pull => pull?,
     };
-    let stands = match (pull.state, stays) {
-        (PullState::Merged, _) => left(
-            what,
-            "it was merged since: who merged it takes that back, or a revert on the forge",
-        ),
-        (PullState::Closed, _) => found(what, "it was closed before"),
-        (PullState::Open, Some(why)) => left(what, why),
-        (PullState::Open, None) => owed(what),
-    };
-    Ok((Some(stands), pull.state == PullState::Merged))
+    Ok(match (pull.state, moved) {
+        (PullState::Merged, _) => Opened {
+            way: left(what, merged_since(forge)),
+            is_merged: true,
+        },
+        (PullState::Closed, _) => stands(found(what, "it was closed before")),
+        (PullState::Open, Some(why)) => stands(left(what, why)),
+        (PullState::Open, None) => match touched::pull(looking, &pull, others).await? {
+            Some(why) => stands(left(what, why)),
+            None => stands(owed(what)),
+        },
+    })
+}
+
+/// Where the forge holds no branches, no button of its own takes a merge back.
+fn merged_since(forge: &Forge) -> &'static str {
+    match forge.holds_branches() {
+        true => "it was merged since: who merged it takes that back, or a revert on the forge",
+        false => {
+            "it was merged since: who merged it takes that back, by `git revert -m 1` of that merge and a push"
+        }
+    }
 }
 
 /// Older drafts that it closed.
-pub(super) async fn drafts(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
+pub(super) async fn drafts(looking: &Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
     let closed = looking.done().filter_map(|one| match &one.effect {
         Effect::CloseDrafts { drafts } => Some((drafts.clone(), one.said.clone())),
         _ => None,
@@ -173,7 +238,7 @@ pub(super) async fn drafts(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>
             let mirror = looking.going.home.mirror(looking.place.repo);
             let has_branch = mirror.remote_head(&draft.branch).await?.is_some();
             list.push(match pull.state {
-                PullState::Open => left(what, "somebody opened it again since"),
+                PullState::Open => found(what, "it is open"),
                 PullState::Merged => left(what, "it was merged since"),
                 PullState::Closed if !has_branch => left(what, "its branch is gone"),
                 PullState::Closed => owed(what),

@@ -4,7 +4,7 @@ use carson_core::Compensation;
 use carson_core::effect::Effect;
 use carson_core::work::WorkKey;
 use carson_forge::ForgeError;
-use carson_store::NewUndo;
+use carson_store::{EffectRow, Firing, NewUndo};
 
 use super::looking::{Looking, found, left, owed};
 use crate::refusal::Refusal;
@@ -12,37 +12,32 @@ use crate::refusal::Refusal;
 /// What keeps a text.
 const EDITED: &str = "somebody edited it since";
 
-/// Its comments, but for those that somebody edited.
-pub(super) async fn comments(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
+/// Its comments on an issue or a pull request, but for those that somebody edited.
+pub(super) async fn comments(looking: &Looking<'_, '_>, on: u64) -> Result<Vec<NewUndo>, Refusal> {
     let (forge, id) = (&looking.place.forge, looking.row.id);
-    let mut list = Vec::new();
-    for on in numbers(looking) {
-        let comments = match forge.comments_of(on, id).await {
-            // With the issue its comments went.
-            Err(ForgeError::NotFound { .. }) => continue,
-            comments => comments?,
-        };
-        let (edited, as_written): (Vec<_>, Vec<_>) =
-            comments.into_iter().partition(|comment| comment.edited);
-        let what = |comments: Vec<u64>| Compensation::RemoveComments { on, comments };
-        if !as_written.is_empty() {
-            let all = as_written.iter().map(|comment| comment.id).collect();
-            list.push(owed(what(all)));
-        }
-        let edited = edited.iter().map(|comment| comment.id);
-        list.extend(edited.map(|one| left(what(vec![one]), EDITED)));
-    }
-    Ok(list)
+    let comments = match forge.comments_of(on, id).await {
+        // With the issue its comments went.
+        Err(ForgeError::NotFound { .. }) => return Ok(Vec::new()),
+        comments => comments?,
+    };
+    let (edited, as_written): (Vec<_>, Vec<_>) =
+        comments.into_iter().partition(|comment| comment.edited);
+    let what = |comments: Vec<u64>| Compensation::RemoveComments { on, comments };
+    let all: Vec<u64> = as_written.iter().map(|comment| comment.id).collect();
+    let all = (!all.is_empty()).then(|| owed(what(all)));
+    let edited = edited.iter().map(|comment| comment.id);
+    let edited = edited.map(|one| left(what(vec![one]), EDITED));
+    Ok(all.into_iter().chain(edited).collect())
 }
 
 /// Every issue and pull request on which the firing may have said something, each once.
-fn numbers(looking: &Looking<'_, '_>) -> Vec<u64> {
+pub(super) fn numbers(row: &Firing, effects: &[EffectRow]) -> Vec<u64> {
     let mut all: Vec<u64> = Vec::new();
-    if let Some(WorkKey::Issue(number) | WorkKey::Pull(number)) = looking.row.work {
+    if let Some(WorkKey::Issue(number) | WorkKey::Pull(number)) = row.work {
         all.push(number);
     }
     // One that was refused may have said why.
-    for one in looking.effects.iter().filter(|one| one.tries > 0) {
+    for one in effects.iter().filter(|one| one.tries > 0) {
         let on = match &one.effect {
             Effect::Release { issue, .. }
             | Effect::TellFiled { issue, .. }
@@ -60,7 +55,7 @@ fn numbers(looking: &Looking<'_, '_>) -> Vec<u64> {
 }
 
 /// Its word on commits, which roles go by.
-pub(super) async fn reviews(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
+pub(super) async fn reviews(looking: &Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
     let mut list = Vec::new();
     for pull in pulls_of(looking, |effect| match effect {
         Effect::Review { pull, .. } => Some(*pull),
@@ -76,7 +71,7 @@ pub(super) async fn reviews(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo
 }
 
 /// Its answers in the threads of people.
-pub(super) async fn replies(looking: &mut Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
+pub(super) async fn replies(looking: &Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
     let mut list = Vec::new();
     for pull in pulls_of(looking, |effect| match effect {
         Effect::Reply { pull, .. } => Some(*pull),

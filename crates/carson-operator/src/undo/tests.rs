@@ -3,6 +3,7 @@
 mod alone;
 mod github;
 mod killed;
+mod touched;
 mod world;
 
 use carson_core::effect::Draft;
@@ -248,7 +249,6 @@ async fn what_somebody_touched_is_left_and_named(world: World) {
             format!("close pull request #{own} | somebody pushed {short} to it since"),
             format!("delete the branch {name} ({short}) | somebody pushed {short} to it since"),
             format!("close issue #{one}, which it filed | somebody gave it p0 since"),
-            format!("open issue #{open} again | somebody opened it again since"),
             format!("labels of #{work}: +{READY} -{PR_OPEN} | somebody took {PR_OPEN} away since"),
             format!("remove a comment on #{work} | somebody edited it since"),
         ]
@@ -257,6 +257,7 @@ async fn what_somebody_touched_is_left_and_named(world: World) {
         stands(&undone, UndoState::Done),
         [
             format!("close issue #{two}, which it filed | it is closed"),
+            format!("open issue #{open} again | it is open"),
             format!("open issue #{done} again | "),
             format!("remove a comment on #{work} | "),
         ]
@@ -327,8 +328,8 @@ async fn a_night_of_ten_firings_is_taken_back(world: World) {
         .map(|one| (one.id, one.count(UndoState::Left)))
         .filter(|(_, left)| *left > 0)
         .collect();
-    // Of the first its pull request and its branch.
-    let touched = [(night[6].1, 1), (night[4].1, 1), (night[2].1, 2)];
+    // Of the first its pull request, its branch, and the label that says so.
+    let touched = [(night[6].1, 1), (night[4].1, 1), (night[2].1, 3)];
     assert_eq!(left, touched, "{all:#?}");
     for (issue, id) in &night {
         let row = world.home.store.firing(*id).await.unwrap().unwrap();
@@ -336,10 +337,10 @@ async fn a_night_of_ten_firings_is_taken_back(world: World) {
         let is_pushed = *issue == pushed;
         assert_eq!(state == PullState::Open, is_pushed);
         assert_eq!(world.has_branch(&branch(*issue)), is_pushed);
-        let mine = if *issue == labelled {
-            "do-not-pickup"
-        } else {
-            READY
+        let mine = match *issue {
+            issue if issue == labelled => "do-not-pickup",
+            issue if issue == pushed => PR_OPEN,
+            _ => READY,
         };
         assert_eq!(world.labels(*issue).await, [mine]);
         assert_eq!(world.ours(*issue).await, usize::from(*issue == edited));
@@ -374,27 +375,36 @@ async fn a_later_firing_comes_first(world: World) {
         .unwrap();
     store.set_pull(second, number, "u").await.unwrap();
 
-    let one = world.undo(first, false).await;
     let id = second.short();
     let why = format!("firing {id} went on with it: `carson undo {id}` comes first");
-    let left = stands(&one, UndoState::Left);
-    assert_eq!(left.len(), 3, "{left:#?}");
-    assert!(left.iter().all(|one| one.ends_with(&why)), "{left:#?}");
+    for yes in [false, true] {
+        let one = world.undo(first, yes).await;
+        let waits = stands(&one, UndoState::Waits);
+        assert_eq!(waits.len(), 3, "{waits:#?}");
+        assert!(waits.iter().all(|one| one.ends_with(&why)), "{waits:#?}");
+        let branch = branch(work);
+        assert!(world.has_branch(&branch));
+    }
 
-    let both = world.ask(None, Some("1h"), true).await.unwrap();
-    let later = stands(&both.firings[0], UndoState::Left);
+    let later = world.undo(second, true).await;
     let opener = first.short();
     assert_eq!(
-        later,
+        stands(&later, UndoState::Left),
         [format!(
-            "its commit {} on the branch {} | firing {opener} opened it: `carson undo {opener}` takes all \
-             of it back",
+            "its commit {} on the branch {} | firing {opener} opened it: `carson undo {opener}` after this one \
+             takes all of it back",
             &sha[..8],
             branch(work)
         )]
     );
-    assert_eq!(both.firings[1].count(UndoState::Left), 0, "{both:#?}");
+    // What waited is not what was taken back before.
+    let one = world.undo(first, true).await;
+    assert!(!one.already);
+    assert_eq!(one.count(UndoState::Done), one.ways.len(), "{one:#?}");
     assert!(!world.has_branch(&branch(work)));
     let pull = world.forge.pull(number).await.unwrap();
     assert_eq!(pull.state, PullState::Closed);
+    assert_eq!(world.labels(work).await, [READY]);
+    let all = world.ask(None, Some("1h"), true).await.unwrap();
+    assert!(all.firings.iter().all(|one| one.already));
 }

@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::of_role::open_breaker;
 use super::stops::change_of_held;
 use crate::firings::state;
+use crate::plans;
 use crate::refusal::Refusal;
 use crate::status::{Next, next};
 
@@ -53,11 +54,12 @@ pub struct OfQueue {
     pub change: Option<Change>,
 }
 
-/// `issue-12`, `#12` or `widget#12`; `None` for what has not that form.
+/// `issue-12`, `#12`, `widget#12` or `issue-widget#12`; `None` for what has not that form.
 pub(super) fn named<'f>(fleet: &'f Fleet, text: &str) -> Result<Option<(&'f Repo, u64)>, Refusal> {
-    let (repo, number) = match (text.strip_prefix("issue-"), text.split_once('#')) {
-        (Some(number), _) => ("", number),
-        (None, Some(parts)) => parts,
+    let rest = text.strip_prefix("issue-");
+    let (repo, number) = match (rest, rest.unwrap_or(text).split_once('#')) {
+        (_, Some(parts)) => parts,
+        (Some(number), None) => ("", number),
         (None, None) => return Ok(None),
     };
     let Ok(number) = number.parse() else {
@@ -114,6 +116,11 @@ pub(super) async fn reasons_of_issue(
     if waiting_plan(home, repo, number).await?.is_some() {
         told.facts
             .push("its plan waits for a person's approval".to_owned());
+        let asked = plans::waiting(home).await?.into_iter();
+        let ours = asked.filter(|one| one.repo == repo.name && one.issue == Some(number));
+        let stuck = ours.filter(|one| one.state != plans::State::Waits);
+        told.facts
+            .extend(stuck.map(|one| format!("{} {}", one.what(), one.stands())));
         let approve = format!("approve {number} --repo {}", repo.name);
         let change = Change::default().text("read it there, then ");
         told.change = Some(change.command(approve));

@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use carson_operator::Ask;
-use carson_operator::timeline::Timeline;
+use carson_operator::firings::Older;
 use serde::Deserialize;
 
 use super::rows::FiringRow;
@@ -19,9 +19,6 @@ use crate::text::part;
 
 /// So many on a page.
 const MOST: u32 = 50;
-
-/// How far back a page looks for its firings.
-const SINCE: &str = "520w";
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
@@ -46,37 +43,27 @@ pub(crate) async fn page(
 ) -> Result<Response, Fault> {
     let home = desk.home();
     let role = asked.role.filter(|role| !role.is_empty());
-    let ask = Timeline {
+    let ask = Older {
         role: role.clone(),
-        since: SINCE.to_owned(),
-        until: asked.before,
-        limit: MOST,
+        before: asked.before,
+        limit: MOST + 1,
     };
-    let span = ask.answer(&home).await?;
+    let mut rows = ask.answer(&home).await?;
     let title = match &role {
         Some(role) => format!("Firings of {role}"),
         None => "Firings".to_owned(),
     };
     let frame = Frame::of((&desk, &home), &signed, ("/", title));
-    let more = span.roles.iter().any(|lane| lane.more);
-    let mut rows: Vec<_> = span
-        .roles
-        .into_iter()
-        .flat_map(|lane| lane.firings)
-        .collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.claimed_at));
-    let more = more || rows.len() > MOST as usize;
+    let more = rows.len() > MOST as usize;
     rows.truncate(MOST as usize);
     let of_role = role
         .as_deref()
         .map(|role| format!("&role={}", part(role)))
         .unwrap_or_default();
-    let older = rows.last().filter(|_| more).map(|row| {
-        let before = row
-            .claimed_at
-            .to_rfc3339_opts(chrono::SecondsFormat::Micros, true);
-        format!("/firings?before={}{of_role}", part(&before))
-    });
+    let older = rows
+        .last()
+        .filter(|_| more)
+        .map(|row| format!("/firings?before={}{of_role}", row.id));
     let firings = Firings {
         rows: rows.iter().map(|row| FiringRow::of(&frame, row)).collect(),
         newest: format!("/firings?{}", of_role.trim_start_matches('&')),

@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use carson_config::format_duration;
 use carson_operator::Ask;
+use carson_operator::firings::Older;
 use carson_operator::roles::Show;
 use carson_operator::timeline::Timeline;
 use carson_operator::why::{OfRole, Reasons, Why};
@@ -22,7 +23,10 @@ use crate::guard::Signed;
 use crate::text::{part, usd};
 
 /// Its newest firings that are shown.
-const NEWEST: usize = 20;
+const NEWEST: u32 = 20;
+
+/// The firings of its timeline.
+const MARKS: u32 = 120;
 
 #[derive(Template)]
 #[template(path = "role.html")]
@@ -53,9 +57,15 @@ pub(crate) async fn page(
         role: Some(name.clone()),
         since: "7d".to_owned(),
         until: None,
-        limit: 200,
+        limit: MARKS,
     };
     let span = ask.answer(&home).await?;
+    let ask = Older {
+        role: Some(name.clone()),
+        before: None,
+        limit: NEWEST,
+    };
+    let newest = ask.answer(&home).await?;
     let frame = Frame::of((&desk, &home), &signed, ("/roles", name.clone()));
     let role = &summary.role;
     let limits = &role.limits;
@@ -109,11 +119,6 @@ pub(crate) async fn page(
             ),
         ),
     ];
-    let rows = span
-        .roles
-        .iter()
-        .flat_map(|lane| &lane.firings)
-        .take(NEWEST);
     let page = Page {
         part: part(&name),
         verdict: reasons.verdict.clone(),
@@ -121,7 +126,10 @@ pub(crate) async fn page(
         stops: stops(&frame, &reasons),
         facts,
         chart: chart::Timeline::of(&frame.zone, &span),
-        rows: rows.map(|row| FiringRow::of(&frame, row)).collect(),
+        rows: newest
+            .iter()
+            .map(|row| FiringRow::of(&frame, row))
+            .collect(),
         has_streak: reasons.streak > 0 || reasons.breaker.is_open(),
         frame,
     };

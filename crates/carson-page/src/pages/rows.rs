@@ -1,6 +1,8 @@
 //! Rows that several pages have.
 
+use carson_core::RepoName;
 use carson_core::stops::{Change, Part};
+use carson_core::work::WorkKey;
 use carson_operator::firings::reason;
 use carson_store::Firing;
 
@@ -50,8 +52,16 @@ impl FiringRow {
 
 /// What it works on.
 pub(crate) fn what(row: &Firing) -> String {
-    let title = row.title.as_deref().map(line).unwrap_or_default();
-    match (&row.repo, row.work) {
+    work((row.repo.as_ref(), row.work), row.title.as_deref())
+}
+
+/// A piece of work, as far as it is known.
+pub(crate) fn work(
+    (repo, work): (Option<&RepoName>, Option<WorkKey>),
+    title: Option<&str>,
+) -> String {
+    let title = title.map(line).unwrap_or_default();
+    match (repo, work) {
         (Some(repo), Some(work)) => format!("{} of {repo} {title}", work.reference()),
         (Some(repo), None) => format!("{repo} {title}"),
         _ => title,

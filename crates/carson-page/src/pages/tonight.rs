@@ -8,6 +8,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
+use carson_operator::firings::List;
 use carson_operator::status::{Seen, Status};
 use carson_operator::timeline;
 use serde::Deserialize;
@@ -25,12 +26,12 @@ use crate::text::usd;
 const SPANS: [&str; 5] = ["6h", "12h", "24h", "3d", "7d"];
 
 /// Firings of the timeline, shared out among the roles: a page of many roles is no larger than one of few.
-const MARKS_IN_ALL: usize = 800;
+const MARKS_IN_ALL: usize = 400;
 /// The fewest of one role.
-const FEWEST: u32 = 12;
+const FEWEST: u32 = 8;
 
 /// So many newest firings stand below the timeline, too.
-const NEWEST: usize = 12;
+const NEWEST: u32 = 12;
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
@@ -73,11 +74,15 @@ pub(crate) async fn page(
         limit: limit(home.fleet.roles.len()),
     };
     let span = ask.answer(&home).await?;
+    let ask = List {
+        role: None,
+        since: Some(since.to_owned()),
+        all: false,
+        limit: NEWEST,
+    };
+    let newest = ask.answer(&home).await?;
     let frame = Frame::of((&desk, &home), &signed, ("/", "Tonight"));
     let zone = frame.zone;
-    let mut rows: Vec<_> = span.roles.iter().flat_map(|lane| &lane.firings).collect();
-    rows.retain(|row| row.skip.is_none());
-    rows.sort_by_key(|row| std::cmp::Reverse(row.claimed_at));
     let next = seen
         .roles
         .iter()
@@ -97,9 +102,8 @@ pub(crate) async fn page(
             .iter()
             .map(|row| FiringRow::of(&frame, row))
             .collect(),
-        newest: rows
-            .into_iter()
-            .take(NEWEST)
+        newest: newest
+            .iter()
             .map(|row| FiringRow::of(&frame, row))
             .collect(),
         spent: spent(&home, &seen),

@@ -197,8 +197,8 @@ async fn work(store: &Store) {
     store.set_prompt_version(id, "v").await.unwrap();
     store.find_firing(&id.short()).await.unwrap();
     store.last_slot(&role).await.unwrap();
-    store.firings_between(&role, day, 5).await.unwrap();
-    store.ends_between(&role, day, 5).await.unwrap();
+    store.firings_before(Some(&role), None, 5).await.unwrap();
+    store.owing_in(&widget).await.unwrap();
     for (role, since) in [(None, None), (Some(role), None), (None, Some(at(0)))] {
         let filter = Filter {
             role,

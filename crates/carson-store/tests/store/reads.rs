@@ -34,26 +34,64 @@ async fn a_span_of_time_has_its_firings(place: Place) {
         .record_skips(&here, &[too_late("one", 180)], at(181))
         .await
         .unwrap();
-    let one = "one".parse().unwrap();
-    let between = async |from, until, limit| -> Vec<Option<Outcome>> {
+    let (one, two, none) = (
+        "one".parse().unwrap(),
+        "two".parse().unwrap(),
+        "none".parse().unwrap(),
+    );
+    let roles = [&one, &two, &none];
+    let drawn = async |from, until, quiet, each| -> Vec<(String, Option<Outcome>)> {
         let span = (at(from), at(until));
-        let rows = store.firings_between(&one, span, limit).await.unwrap();
-        let ends = store.ends_between(&one, span, limit).await.unwrap();
-        let alike = rows.iter().zip(&ends);
-        let same = |(row, end): (&carson_store::Firing, &(_, Option<Outcome>, Option<f64>))| {
-            (row.claimed_at, row.outcome, row.cost_usd) == *end
-        };
-        assert!(
-            rows.len() == ends.len() && alike.into_iter().all(same),
-            "{ends:?}"
-        );
-        rows.into_iter().map(|row| row.outcome).collect()
+        let rows = store.drawn(&roles, span, quiet, each).await.unwrap();
+        let short = |row: carson_store::Drawn| (row.role.to_string(), row.outcome);
+        rows.into_iter().map(short).collect()
     };
-    let (failed, skipped) = (Some(Outcome::Failed), Some(Outcome::Skipped));
-    assert_eq!(between(0, 240, 10).await, [skipped, failed, failed]);
-    assert_eq!(between(1, 240, 10).await, [skipped, failed]);
-    assert_eq!(between(0, 241, 2).await, [failed, skipped], "the newest");
-    assert!(between(1, 120, 10).await.is_empty(), "those of others");
+    let of = |role: &str, outcome| (role.to_owned(), Some(outcome));
+    let (failed, skipped) = (of("one", Outcome::Failed), of("one", Outcome::Skipped));
+    let other = of("two", Outcome::Failed);
+    let all = [&skipped, &failed, &failed, &other].map(Clone::clone);
+    assert_eq!(drawn(0, 240, true, 10).await, all);
+    assert_eq!(drawn(0, 240, false, 10).await, all[1..]);
+    assert_eq!(
+        drawn(1, 241, true, 2).await,
+        [failed.clone(), skipped, other.clone()]
+    );
+    assert_eq!(drawn(0, 241, false, 1).await, [failed, other]);
+    assert!(drawn(61, 120, true, 10).await.is_empty());
+    for (most, more) in [(0, true), (3, true), (4, false)] {
+        let are_more = store.are_more(&roles, (at(0), at(240)), most).await;
+        assert_eq!(are_more.unwrap(), more, "{most}");
+    }
+    let quiet = store.quiet(&roles, (at(0), at(241))).await.unwrap();
+    let wanted = carson_store::Quiet {
+        role: one.clone(),
+        silent: 0,
+        skipped: 1,
+        first: at(181),
+        last: at(181),
+    };
+    assert_eq!(quiet, [wanted]);
+    let ends = store.ends_between((at(0), at(240))).await.unwrap();
+    let ends: std::collections::BTreeMap<_, _> = ends.into_iter().collect();
+    assert_eq!(ends, [(Outcome::Failed, 3), (Outcome::Skipped, 1)].into());
+
+    let older = async |role, before| -> Vec<FiringId> {
+        let rows = store.firings_before(role, before, 3).await.unwrap();
+        rows.into_iter().map(|row| row.id).collect()
+    };
+    let newest = older(None, None).await;
+    assert_eq!(newest[1..], [ids[3], ids[2]]);
+    assert_eq!(older(None, Some(ids[2])).await, [ids[1], ids[0]]);
+    assert_eq!(older(Some(&one), Some(ids[2])).await, [ids[0]]);
+
+    let histories = store.histories(&roles, at(0), 2).await.unwrap();
+    let firings = |of: &carson_core::RoleName| {
+        let found = histories.iter().find(|(role, _)| role == of);
+        found.map(|(_, history)| (history.firings, history.known, history.ran_seconds))
+    };
+    assert_eq!(firings(&one), Some((2, 2, 2)), "a skipped slot is none");
+    assert_eq!(firings(&two), Some((1, 1, 1)));
+    assert_eq!(firings(&none), None);
 }
 
 async fn lists_are_filtered(place: Place) {
@@ -170,7 +208,7 @@ async fn the_quiet_ones_are_counted_only(place: Place) {
 async fn a_short_id_finds_its_firing(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
-    claimed(&store, "two", 0).await;
+    let two = claimed(&store, "two", 0).await;
     let whole = id.to_string();
     let parts = [&whole[..], &whole[28..], &whole[19..], &whole[9..33]];
     let parts = parts.map(str::to_owned);
@@ -180,7 +218,13 @@ async fn a_short_id_finds_its_firing(place: Place) {
         };
         assert_eq!(row.id, id);
     }
-    for text in ["", "abc", "no such", "%", &FiringId::new().to_string()] {
+    // However few, where no other has them.
+    let (digits, others) = (whole.replace('-', ""), two.to_string().replace('-', ""));
+    let mut few = (0..29).map(|at| &digits[at..at + 3]);
+    let few = few.find(|few| !others.contains(few)).unwrap();
+    let found = store.find_firing(few).await.unwrap();
+    assert!(matches!(found, Found::One(row) if row.id == id), "{few}");
+    for text in ["", "-", "xyz", "no such", "%", &FiringId::new().to_string()] {
         assert!(
             matches!(store.find_firing(text).await.unwrap(), Found::Nothing),
             "{text}"

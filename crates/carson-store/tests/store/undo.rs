@@ -8,7 +8,7 @@ use carson_store::{NewUndo, UndoState};
 use crate::fixture::{Place, at, claimed, on_both};
 
 on_both!(
-    the_list_is_made_once_and_each_is_noted_once,
+    what_was_done_stays_and_all_else_stands_as_it_was_noted_last,
     labels_are_noted_once,
 );
 
@@ -20,31 +20,30 @@ fn reopen(issue: u64, state: UndoState) -> NewUndo {
     }
 }
 
-async fn the_list_is_made_once_and_each_is_noted_once(place: Place) {
+async fn what_was_done_stays_and_all_else_stands_as_it_was_noted_last(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
     assert!(store.undo(id).await.unwrap().is_empty());
-    let list = [reopen(7, UndoState::Owed), reopen(8, UndoState::Left)];
-    let made = store.plan_undo(id, &list, at(5)).await.unwrap();
-    assert_eq!(made.len(), 2);
-    // Whoever comes again decides nothing, and makes no list longer.
-    let longer = [1, 2, 3].map(|issue| reopen(issue, UndoState::Owed));
-    let made = store.plan_undo(id, &longer, at(6)).await.unwrap();
-    let whats: Vec<String> = made.iter().map(|row| row.what.text()).collect();
-    assert_eq!(whats, ["open issue #7 again", "open issue #8 again"]);
-    assert_eq!((made[0].state, made[0].at), (UndoState::Owed, at(5)));
-    let note = async |n| {
-        let noted = (UndoState::Done, Some("done"));
-        store.note_undo(id, n, noted, at(9)).await.unwrap()
+    let note = async |list: &[NewUndo], now| store.note_undo(id, list, at(now)).await.unwrap();
+    let stands = async || {
+        let rows = store.undo(id).await.unwrap();
+        let one = |row: &carson_store::UndoRow| (row.what.text(), row.state, row.at);
+        rows.iter().map(one).collect::<Vec<_>>()
     };
-    assert!(note(0).await);
-    assert!(!note(0).await && !note(1).await && !note(2).await);
-    let now = store.undo(id).await.unwrap();
-    assert_eq!(
-        (now[0].state, now[0].said.as_deref()),
-        (UndoState::Done, Some("done"))
-    );
-    assert_eq!((now[1].state, now[1].at), (UndoState::Left, at(5)));
+    let open = |issue, state, then| (format!("open issue #{issue} again"), state, at(then));
+    use UndoState::{Done, Left, Owed, Waits};
+    note(&[reopen(7, Owed), reopen(8, Left)], 5).await;
+    assert_eq!(stands().await, [open(7, Owed, 5), open(8, Left, 5)]);
+    let said = store.undo(id).await.unwrap().remove(0).said.unwrap();
+    assert!(said.starts_with("said") && !said.contains('\0'), "{said}");
+    note(&[reopen(7, Done), reopen(9, Waits)], 6).await;
+    assert_eq!(stands().await, [open(7, Done, 6), open(9, Waits, 6)]);
+    // Nothing makes it undone, and nobody does it twice.
+    note(&[reopen(8, Owed), reopen(7, Owed)], 7).await;
+    note(&[reopen(7, Done), reopen(8, Left)], 8).await;
+    assert_eq!(stands().await, [open(7, Done, 6), open(8, Left, 8)]);
+    note(&[], 9).await;
+    assert_eq!(stands().await, [open(7, Done, 6)]);
 }
 
 async fn labels_are_noted_once(place: Place) {

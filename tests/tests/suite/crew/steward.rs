@@ -48,7 +48,8 @@ fn what_happened_is_told_once_and_nothing_when_nothing_did() {
         )),
         "{told}"
     );
-    assert!(!told.contains("Needs you"), "{told}");
+    let only = "Needs you:\n• no daemon runs: nothing fires (carson daemon)\n\n";
+    assert!(told.contains(only), "{told}");
     // It was told.
     assert_eq!(
         reason(&ends(&fleet, "steward", "SILENT")),
@@ -98,7 +99,8 @@ fn a_role_that_fails_again_and_again_is_one_line() {
         assert_eq!(fleet.fire("hand").code, Some(13));
     }
     let told = fleet.carson(&["brief", "--since", "today"]).stdout;
-    assert_eq!(told.matches("• hand: ").count(), 1, "{told}");
+    assert_eq!(told.matches("• hand on widget#1 ").count(), 1, "{told}");
+    assert!(told.contains("3 firings, the last one FAILED"), "{told}");
     assert!(told.contains("carson show"), "{told}");
 }
 
@@ -121,5 +123,28 @@ fn the_first_of_a_week_tells_of_the_last_one() {
     assert_eq!(
         reason(&ends(&fleet, "steward", "SILENT")),
         "nothing happened"
+    );
+}
+
+/// What needs a person is what stands now: not what somebody dealt with, nothing twice, and every stop.
+#[test]
+fn what_was_dealt_with_needs_nobody_and_what_stops_the_fleet_does() {
+    let fleet = household("test -e /nowhere || echo '[BLOCKED] no database'");
+    assert_eq!(fleet.fire("hand").code, Some(11));
+    let told = fleet.carson(&["brief"]).stdout;
+    let carries = "widget#1 \"Work\" carries needs:human (hand: ";
+    assert_eq!(told.matches("widget#1").count(), 1, "{told}");
+    assert!(told.contains(carries), "{told}");
+    assert_eq!(fleet.carson(&["retry", "1"]).code, Some(0));
+    let told = fleet.carson(&["brief"]).stdout;
+    assert!(!told.contains("widget#1"), "{told}");
+    assert_eq!(
+        fleet.carson(&["pause", "--reason", "holiday"]).code,
+        Some(0)
+    );
+    let told = fleet.carson(&["brief"]).stdout;
+    assert!(
+        told.contains("• the fleet is paused: holiday (carson resume)"),
+        "{told}"
     );
 }

@@ -5,6 +5,7 @@ mod crew;
 mod household;
 mod repository;
 mod show;
+mod stopped;
 mod story;
 
 use std::ops::ControlFlow;
@@ -20,7 +21,8 @@ use tokio::time::{Instant, sleep};
 use self::story::Story;
 use crate::app::App;
 use crate::args::Demo;
-use crate::error::CommandError;
+use crate::commands::fire::cancel_on_signals;
+use crate::error::{CommandError, ErrorKind};
 use crate::print;
 use crate::terminal::{Stream, is_live};
 
@@ -34,6 +36,7 @@ fn patience(engine: EngineKind) -> Duration {
 
 pub async fn run(app: &App, args: &Demo) -> Result<u8, CommandError> {
     become_subreaper()?;
+    let stop = cancel_on_signals("asked to stop: the daemon and its firings end")?;
     let root = temporary()?;
     let dir = household::make(&root, args).await?;
     if !app.json {
@@ -44,11 +47,22 @@ pub async fn run(app: &App, args: &Demo) -> Result<u8, CommandError> {
     let cancel = Cancel::new();
     let daemon = daemon(&home, &dir)?;
     let (done, ()) = tokio::join!(daemon_until(&daemon, &cancel), async {
-        perform(&home, args, app.json).await;
+        tokio::select! {
+            () = perform(&home, args, app.json) => {}
+            () = stop.cancelled() => {}
+        }
         cancel.cancel();
     });
     let said = done?;
-    curtain(&home, args.engine).await;
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {
+            stopped::end_firings(&home).await?;
+            stopped::say_what_is_left(&root);
+            return Ok(ErrorKind::Failed.code());
+        }
+        () = curtain(&home, args.engine) => {}
+    }
     let code = show::summary(&app, &home, &root).await?;
     if code != 0 {
         print::error(&said);

@@ -185,6 +185,7 @@ pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandE
         "  git -C {} log --oneline --graph --all",
         root.join("remote.git").display()
     ));
+    print::line(&format!("All of it goes with: rm -rf {}", root.display()));
     Ok(u8::from(!ok))
 }
 

@@ -9,6 +9,7 @@ use carson_firing::{Step, Steps};
 use carson_home::Home;
 use carson_operator::names;
 
+use super::work_for::makes_work;
 use crate::app::App;
 use crate::error::CommandError;
 use crate::print;
@@ -52,6 +53,12 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
         Some(command) => print::line(&format!("it runs: {command}")),
         None => print::line(&format!("work: {work}")),
     }
+    let role = names::role(&home.fleet, &outlook.role)?;
+    if outlook.work.is_none() && outlook.command.is_none() && outlook.handed_over.is_empty() {
+        makes_work(app, role)
+            .into_iter()
+            .for_each(|makes| print::line(&format!("  {makes}")));
+    }
     // Where nothing else is left, the first line has said it.
     for one in outlook
         .handed_over
@@ -90,7 +97,6 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
         };
         print::line(&format!("so far: {each} each, the last {firings}"));
     }
-    let role = names::role(&home.fleet, &outlook.role)?;
     let given = super::super::roles::given(role);
     given.iter().for_each(|line| print::line(line));
     print::line(&super::super::roles::egress(role));

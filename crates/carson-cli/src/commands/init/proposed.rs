@@ -140,6 +140,15 @@ impl Hosted {
             let found = url.and_then(Self::at);
             found.filter(|found| found.forge == opener.name)?.slug
         };
+        if opener.slug.is_none() {
+            of_no_host(args, opener.name)?;
+        }
+        if let Some(base) = args.api_base.as_deref().filter(|base| !is_address(base)) {
+            let wrong = format!("--api-base {base}: this is no address");
+            return Err(CommandError::usage(wrong).hint(
+                "it begins with https://, as in --api-base https://github.example.com/api/v3",
+            ));
+        }
         let slug = match opener.slug {
             None => None,
             Some(check) => {
@@ -175,6 +184,31 @@ impl Hosted {
             })
         })
     }
+}
+
+/// A forge of files has no name, no token and no address: whoever gives one means another.
+fn of_no_host(args: &Init, forge: &str) -> Result<(), CommandError> {
+    let given = [
+        ("--slug", args.slug.is_some()),
+        ("--token-file", args.token_file.is_some()),
+        ("--api-base", args.api_base.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(CommandError::usage(format!(
+            "{option} is of no use with --forge {forge}, whose issues are files"
+        ))
+        .hint(format!(
+            "leave {option} out, or name the forge that it is for"
+        ))),
+    }
+}
+
+fn is_address(base: &str) -> bool {
+    let rest = base
+        .strip_prefix("https://")
+        .or(base.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
 }
 
 /// `owner/name` of `https://HOST/owner/name.git`, `git@HOST:owner/name` and `ssh://git@HOST/owner/name`.

@@ -46,6 +46,11 @@ impl Wanted {
         })
     }
 
+    /// The directory that it is, if it is here.
+    pub fn checkout(&self) -> Option<&Path> {
+        self.checkout.as_deref()
+    }
+
     /// Its address, where it has one.
     pub fn address(&self) -> Option<&str> {
         match &self.checkout {
@@ -91,7 +96,13 @@ impl Source {
         let heads = remote
             .heads()
             .await
-            .map_err(|error| refused(&error, &shown))?;
+            .map_err(|error| match &wanted.checkout {
+                // Its issues are elsewhere, and so is what it is cloned from.
+                Some(_) if hosted.slug.is_some() => refused(&error, &shown).hint(
+                    "without that forge: carson init --forge local takes this checkout, with its issues as files",
+                ),
+                _ => refused(&error, &shown),
+            })?;
         let base = base(args, heads)?;
         let is_own = wanted
             .checkout

@@ -55,6 +55,7 @@ async fn a_merge_is_taken_back_by_a_pull_request_once() {
     let opener = world.undo(worker, true).await;
     let left = stands(&opener, UndoState::Left);
     assert!(left[0].contains("it was merged since"), "{left:#?}");
+    assert!(left[0].contains("`git revert -m 1`"), "{left:#?}");
     assert!(
         left[1].ends_with("its pull request was merged"),
         "{left:#?}"

@@ -39,6 +39,8 @@ struct Item {
 struct State {
     items: Vec<Item>,
     ids: u64,
+    /// Issues and pull requests that it does not change.
+    refuses: Vec<u64>,
     /// After so many writes each further answer is lost; how many there were.
     holds_after: Option<usize>,
     writes: usize,
@@ -82,6 +84,30 @@ impl GitHub {
     pub fn holds_after(&self, writes: Option<usize>) {
         let mut state = self.state();
         (state.holds_after, state.writes) = (writes, 0);
+    }
+
+    /// From now on it changes none of these.
+    pub fn refuses(&self, numbers: &[u64]) {
+        self.state().refuses = numbers.to_vec();
+    }
+
+    /// Somebody says something.
+    pub fn say(&self, number: u64, login: &str, body: &str) {
+        let mut state = self.state();
+        let comment = state.comment(login, body);
+        state.item(number).unwrap().comments.push(comment);
+    }
+
+    /// Somebody reviews a pull request.
+    pub fn review(&self, number: u64, login: &str, body: &str) {
+        let mut state = self.state();
+        let id = state.comment(login, body).id;
+        let review = json!({
+            "id": id, "user": {"login": login}, "body": body, "state": "APPROVED",
+            "author_association": "MEMBER", "commit_id": null, "submitted_at": THEN,
+        });
+        let item = state.item(number).unwrap();
+        item.reviews.push((id, review));
     }
 
     pub fn issue(&self, login: &str, new: &NewIssue) -> u64 {
@@ -243,12 +269,20 @@ impl State {
             _ => None,
         };
         let is_pull = kind == "pulls";
+        if method == "PATCH" && self.refuses.contains(&number) {
+            return None;
+        }
         let item = self.item(number)?;
         match (method, below) {
             ("GET", []) if !is_pull || item.head.is_some() => Some(item.json(is_pull)),
             ("PATCH", []) => {
                 if let Some(state) = body["state"].as_str() {
                     item.closed = state == "closed";
+                }
+                for (key, text) in [("title", &mut item.title), ("body", &mut item.body)] {
+                    if let Some(new) = body[key].as_str() {
+                        new.clone_into(text);
+                    }
                 }
                 Some(item.json(is_pull))
             }

@@ -8,7 +8,7 @@ use carson_core::RepoName;
 use carson_core::admission::Pause;
 use carson_core::stops::{Change, SettingsFile};
 use carson_core::work::WorkKey;
-use carson_firing::queue::{self, Held, HeldIssue, Unmended};
+use carson_firing::queue::{Held, HeldIssue, stand};
 use carson_firing::{HeldCandidate, candidates};
 use carson_forge::DO_NOT_PICKUP;
 use carson_home::Home;
@@ -19,7 +19,7 @@ use super::{NEEDS_HUMAN, Stop};
 
 /// An issue is held.
 pub(super) const HELD: &str = "held-issue";
-/// Issues that are told one by one.
+/// Issues that are told one by one, and asked about one by one.
 const TOLD: usize = 10;
 /// How long one forge is asked.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -96,26 +96,9 @@ async fn look_in(
             found.ready.is_some(),
         ));
     }
-    let looked = queue::look(home, role, repo, &forge).await.ok()?;
-    let mut held = looked.held_issues();
-    let unmended = Unmended::of(home, role, repo, now).await;
-    let mut resting = 0;
-    for issue in looked.ready.iter().take(TOLD) {
-        let number = issue.number;
-        let why = match unmended.held(number) {
-            Some(why) => Some(why),
-            None => {
-                let rests = queue::resting(&home.store, repo, number, now).await;
-                rests.ok().flatten().map(|until| Held::Failed { until })
-            }
-        };
-        if let Some(why) = why {
-            resting += 1;
-            held.push(HeldIssue { number, why });
-        }
-    }
-    let stops = held.iter().map(|issue| stop(role, repo, issue)).collect();
-    Some((stops, looked.ready.len() > resting))
+    let stands = stand(home, role, (repo, &forge), TOLD, now).await.ok()?;
+    let stops = stands.held.iter().map(|issue| stop(role, repo, issue));
+    Some((stops.collect(), !stands.ready.is_empty() || stands.more > 0))
 }
 
 fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
@@ -201,6 +184,10 @@ pub(in crate::why) fn change(role: &Role, repo: &Repo, issue: &HeldIssue) -> Cha
             .key("promise.run", SettingsFile::Role(role.name.clone()))
             .text("; or fire it by hand: ")
             .command(format!("fire {} --work {number}", role.name)),
+        Held::Given(_) => change
+            .text("read ")
+            .command(read)
+            .text("; the next firing says so there, and gives it to people"),
         Held::Failed { .. } => change
             .text("nothing, or fire it by hand: ")
             .command(format!("fire {} --work {number}", role.name)),

@@ -32,7 +32,10 @@ pub enum Life {
 }
 
 /// All that were ever heard of. On this host the process is asked, too.
-pub(crate) async fn daemons(home: &Home, now: DateTime<Utc>) -> Result<Vec<Daemon>, StoreError> {
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn daemons(home: &Home, now: DateTime<Utc>) -> Result<Vec<Daemon>, StoreError> {
     let rows = home.store.hosts().await?.into_iter();
     let daemon = |row: HostRow| Daemon {
         life: life(home, &row, now),

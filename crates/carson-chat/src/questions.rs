@@ -1,0 +1,117 @@
+//! Questions that wait are asked in the chat, until it has them.
+
+use std::time::Duration;
+
+use carson_core::Event;
+use carson_core::outcome::Severity;
+use carson_home::{Home, Word};
+use carson_notify::Chat;
+use carson_notify::slack::spot;
+use carson_operator::plans::CANNOT_BE_ASKED;
+use carson_store::{ApprovalRow, StoreError};
+use chrono::{DateTime, TimeDelta, Utc};
+use tracing::{info, warn};
+
+use crate::newest::Newest;
+use crate::post::Room;
+
+/// How often it is looked whether one waits.
+const EVERY: Duration = Duration::from_secs(5);
+/// The first wait after a failure; it doubles.
+const FIRST: TimeDelta = TimeDelta::seconds(5);
+/// The wait once the chat counts as one that cannot be asked: it is asked on.
+const SELDOM: TimeDelta = TimeDelta::minutes(2);
+/// The sink whose threads these are.
+const SINK: &str = "slack";
+
+/// Asks what waits, again and again.
+pub(crate) async fn keep(newest: &Newest, chat: &Chat) {
+    loop {
+        if let Err(error) = ask(&newest(), chat).await {
+            warn!(%error, "what waits for an answer cannot be read");
+        }
+        tokio::time::sleep(EVERY).await;
+    }
+}
+
+/// Asks what waits and is due.
+pub(crate) async fn ask(home: &Home, chat: &Chat) -> Result<(), StoreError> {
+    let now = home.clock.now();
+    for row in home.store.open_approvals().await? {
+        let waits = row.decision.is_none() && row.post.is_none() && now < row.expires_at;
+        if waits && is_due(&row, now) {
+            ask_one(home, chat, &row).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the chat is to be tried with it now.
+fn is_due(row: &ApprovalRow, now: DateTime<Utc>) -> bool {
+    let wait = match row.failures {
+        0 => return true,
+        few if few < CANNOT_BE_ASKED => FIRST * 2_i32.pow(few - 1),
+        _ => SELDOM,
+    };
+    row.tried_at.is_none_or(|tried| tried + wait <= now)
+}
+
+async fn ask_one(home: &Home, chat: &Chat, row: &ApprovalRow) -> Result<(), StoreError> {
+    let thread = match row.plan {
+        Some((firing, _)) => home.store.thread_ts(SINK, firing).await?,
+        None => None,
+    };
+    let asked = async {
+        let room = Room::open(chat)?;
+        let thread = thread.as_deref().map(|posted| spot(posted).1);
+        let place = (room.channel.as_str(), thread);
+        room.ask(row, place).await
+    };
+    match asked.await {
+        Ok((channel, ts)) => {
+            let now = home.clock.now();
+            home.store
+                .approval_asked(&row.id, (&channel, &ts), now)
+                .await?;
+            info!(repo = %row.repo, "a question is asked in the chat");
+        }
+        Err(error) => not_asked(home, row, &error.to_string()).await?,
+    }
+    Ok(())
+}
+
+/// Never a yes, and never silence: after five times in a row it is told wherever else it can be.
+async fn not_asked(home: &Home, row: &ApprovalRow, why: &str) -> Result<(), StoreError> {
+    let now = home.clock.now();
+    let failures = home.store.approval_not_asked(&row.id, why, now).await?;
+    warn!(repo = %row.repo, failures, why, "a question cannot be asked in the chat");
+    if failures != CANNOT_BE_ASKED {
+        return Ok(());
+    }
+    let (what, decides) = match row.issue {
+        Some(issue) => (
+            format!("the plan on {}#{issue}", row.repo),
+            format!("carson approve {issue} --repo {}", row.repo),
+        ),
+        None => (
+            format!("a new issue in {}", row.repo),
+            "carson plans".to_owned(),
+        ),
+    };
+    let event = Event::ApprovalCannotBeAsked {
+        what: what.clone(),
+        why: why.to_owned(),
+    };
+    let firing = row.plan.map(|(firing, _)| firing);
+    home.store.event(&event, None, firing, now).await?;
+    let text = format!(
+        "{what} waits, and the chat did not take the question: {why}. `{decides}` decides it."
+    );
+    let word = Word {
+        severity: Severity::Error,
+        title: "A question cannot be asked in the chat",
+        text: &text,
+        role: None,
+    };
+    home.file_word(&word).await
+}

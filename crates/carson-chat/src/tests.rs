@@ -1,0 +1,7 @@
+//! A scripted Slack on this machine: real HTTP, and a real WebSocket.
+
+mod clicks;
+mod files;
+mod said;
+mod sockets;
+mod stage;

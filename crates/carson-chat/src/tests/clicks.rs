@@ -1,0 +1,204 @@
+//! Yes and no: the plan that people read, once, in time, by those who may.
+
+use carson_store::Decision;
+use chrono::TimeDelta;
+use serde_json::json;
+use wiremock::matchers::path;
+use wiremock::{Mock, ResponseTemplate};
+
+use super::stage::{ANN, EVE, Stage};
+use crate::post::{APPROVE, REJECT};
+use crate::questions;
+
+#[tokio::test]
+async fn a_plan_is_asked_with_buttons_and_one_click_after_a_restart_approves_it_once() {
+    let mut stage = Stage::new().await;
+    let plan = stage.plan("Split the parser").await;
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    let posted = stage.posted().await;
+    assert_eq!(posted.len(), 1, "{posted:?}");
+    assert!(posted[0].contains("Split the parser") && !posted[0].contains("<!here>"));
+    stage.restart().await;
+    let click = stage.click(ANN, APPROVE, &format!("{}:{}", plan.id, plan.hash));
+    stage.take(&click).await;
+    let row = stage.row(&plan).await;
+    assert_eq!(row.decision, Some(Decision::Approved));
+    assert_eq!(row.decided_by.as_deref(), Some("U0ANN00001, in the chat"));
+    assert_eq!(stage.issues().await, 2, "what it says is filed");
+    let updates = stage.slack.received_requests().await.unwrap();
+    let updates = updates
+        .iter()
+        .filter(|one| one.url.path() == "/chat.update");
+    assert_eq!(updates.count(), 1);
+}
+
+#[tokio::test]
+async fn eight_bad_clicks_change_nothing_and_are_written_down() {
+    let mut stage = Stage::new().await;
+    let plan = stage.plan("Split the parser").await;
+    let value = format!("{}:{}", plan.id, plan.hash);
+    // Untrusted.
+    let click = stage.click(EVE, APPROVE, &value);
+    stage.take(&click).await;
+    // Stale.
+    let click = stage.click(ANN, APPROVE, &value);
+    stage.after(TimeDelta::minutes(6));
+    stage.take(&click).await;
+    // A forged id, hash, button.
+    let click = stage.click(ANN, APPROVE, &format!("nobody:{}", plan.hash));
+    stage.take(&click).await;
+    let click = stage.click(ANN, APPROVE, &format!("{}:{}", plan.id, "0".repeat(40)));
+    stage.take(&click).await;
+    let click = stage.click(ANN, "carson.rm", &value);
+    stage.take(&click).await;
+    let click = stage.click(ANN, APPROVE, "nothing of ours");
+    stage.take(&click).await;
+    assert_eq!(stage.row(&plan).await.decision, None);
+    // The plan has changed: a newer one waits in its place.
+    let newer = stage
+        .plan_on(plan.issue.unwrap(), "Split it otherwise")
+        .await;
+    let click = stage.click(ANN, APPROVE, &value);
+    stage.take(&click).await;
+    assert_ne!(stage.row(&plan).await.decision, Some(Decision::Approved));
+    // Decided, and the click replayed.
+    let click = stage.click(ANN, REJECT, &format!("{}:{}", newer.id, newer.hash));
+    stage.take(&click).await;
+    stage.take(&click).await;
+    let again = stage.click(ANN, APPROVE, &format!("{}:{}", newer.id, newer.hash));
+    stage.take(&again).await;
+    assert_eq!(stage.row(&newer).await.decision, Some(Decision::Rejected));
+    // Expired.
+    let late = stage.plan("Too late").await;
+    stage.after(TimeDelta::hours(25));
+    let click = stage.click(ANN, APPROVE, &format!("{}:{}", late.id, late.hash));
+    stage.take(&click).await;
+    assert_eq!(stage.row(&late).await.decision, None);
+    assert_eq!(stage.issues().await, 2, "nothing was filed");
+    let events = stage.events().await;
+    let refused = events.iter().filter(|(kind, _)| kind == "approval.refused");
+    let why: Vec<&str> = refused.map(|(_, why)| why.as_str()).collect();
+    assert_eq!(
+        why,
+        [
+            "who did it is not trusted",
+            "it is older than five minutes",
+            "there is no such question",
+            "what it names is not what was asked",
+            "there is no such button",
+            "its button carries nothing of ours",
+            "it was decided before",
+            "it was decided before",
+            "it has expired",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_click_on_a_plan_in_whose_place_a_newer_one_waits_changes_nothing() {
+    let mut stage = Stage::new().await;
+    let plan = stage.plan("Split the parser").await;
+    let issue = plan.issue.unwrap();
+    // Nobody looked since: the row of the old one is open.
+    stage.plan_unseen(issue, "Split it otherwise").await;
+    let click = stage.click(ANN, APPROVE, &format!("{}:{}", plan.id, plan.hash));
+    stage.take(&click).await;
+    assert_eq!(stage.row(&plan).await.decision, None);
+    assert_eq!(stage.issues().await, 1, "nothing was filed");
+    let why = "the plan has changed, or waits no more";
+    let refused = ("approval.refused".to_owned(), why.to_owned());
+    assert_eq!(stage.events().await, [refused]);
+}
+
+#[tokio::test]
+async fn a_plan_whose_issue_was_closed_or_lost_its_label_is_approved_by_nothing() {
+    let mut stage = Stage::new().await;
+    let (closed, unlabelled) = (stage.plan("Closed").await, stage.plan("Unlabelled").await);
+    let forge = stage.forge().await;
+    forge.close_issue(closed.issue.unwrap()).await.unwrap();
+    let label = [carson_forge::PLAN_PENDING];
+    let number = unlabelled.issue.unwrap();
+    forge.set_labels(number, &[], &label).await.unwrap();
+    for plan in [&closed, &unlabelled] {
+        let click = stage.click(ANN, APPROVE, &format!("{}:{}", plan.id, plan.hash));
+        stage.take(&click).await;
+        assert_eq!(stage.row(plan).await.decision, None, "{}", plan.body);
+    }
+    assert_eq!(
+        stage.issues().await,
+        1,
+        "one is closed, and nothing was filed"
+    );
+}
+
+#[tokio::test]
+async fn a_sign_on_the_question_decides_and_one_elsewhere_does_not() {
+    let mut stage = Stage::new().await;
+    let plan = stage.plan("Split the parser").await;
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    for (user, sign, post) in [
+        (ANN, "white_check_mark", "9.9"),
+        (ANN, "eyes", "7.000001"),
+        (EVE, "white_check_mark", "7.000001"),
+    ] {
+        let ts = stage.ts();
+        let event = stage.event(
+            &json!({"type": "reaction_added", "user": user, "reaction": sign,
+            "item": {"type": "message", "channel": "C1", "ts": post}, "event_ts": ts}),
+        );
+        stage.take(&event).await;
+        assert_eq!(stage.row(&plan).await.decision, None, "{sign}");
+    }
+    let ts = stage.ts();
+    let event = stage.event(
+        &json!({"type": "reaction_added", "user": ANN, "reaction": "x",
+        "item": {"type": "message", "channel": "C1", "ts": "7.000001"}, "event_ts": ts}),
+    );
+    stage.take(&event).await;
+    assert_eq!(stage.row(&plan).await.decision, Some(Decision::Rejected));
+    assert_eq!(stage.issues().await, 1);
+}
+
+#[tokio::test]
+async fn five_failures_in_a_row_are_never_a_yes_and_never_silence() {
+    let stage = Stage::new().await;
+    let plan = stage.plan("Split the parser").await;
+    let broken = Mock::given(path("/chat.postMessage")).respond_with(ResponseTemplate::new(503));
+    broken.with_priority(1).mount(&stage.slack).await;
+    for _ in 0..4 {
+        questions::ask(&stage.home, &stage.chat).await.unwrap();
+        stage.after(TimeDelta::minutes(2));
+    }
+    assert_eq!(stage.events().await, []);
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    let row = stage.row(&plan).await;
+    assert_eq!((row.decision, row.failures), (None, 5));
+    let kinds: Vec<String> = stage.events().await.into_iter().map(|one| one.0).collect();
+    assert_eq!(kinds, ["approval.cannot-be-asked"]);
+    assert_eq!(
+        stage.home.store.pending_posts().await.unwrap(),
+        1,
+        "it is told when the chat is back"
+    );
+    let verb = carson_operator::VERBS
+        .iter()
+        .find(|verb| verb.name == "status");
+    let status = (verb.unwrap().answer)(&stage.home, json!({}))
+        .await
+        .unwrap();
+    assert_eq!(status["plans"][0]["state"], "cannot-be-asked");
+}
+
+#[tokio::test]
+async fn an_issue_is_made_by_the_button_and_not_before() {
+    let mut stage = Stage::new().await;
+    stage.say(ANN, "issue widget: Say hello").await;
+    assert_eq!(stage.issues().await, 0);
+    let row = stage.home.store.open_approvals().await.unwrap().remove(0);
+    let click = stage.click(ANN, APPROVE, &format!("{}:{}", row.id, row.hash));
+    stage.take(&click).await;
+    let again = stage.click(ANN, APPROVE, &format!("{}:{}", row.id, row.hash));
+    stage.take(&again).await;
+    assert_eq!(stage.issues().await, 1);
+}

@@ -1,0 +1,109 @@
+//! What keeps the fleet from firing now, and that a person set or ends: read once, for the screen of
+//! `carson status` and for what `carson brief` says needs somebody.
+
+use carson_core::BlockKind;
+use carson_core::text::instant;
+use carson_home::{Home, disk_space};
+use carson_store::{BlockRow, BreakerRow, PauseRow, PauseScope, StoreError};
+use chrono::{DateTime, Utc};
+
+use crate::daemons::{Daemon, Life, daemons};
+use crate::forge_text::one_line;
+
+/// What is said where nobody fires anything.
+pub(crate) const NO_DAEMON: &str = "no daemon runs: nothing fires (carson daemon)";
+
+/// The stops of now.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// When it was read.
+    pub now: DateTime<Utc>,
+    /// The daemons that were ever heard of.
+    pub hosts: Vec<Daemon>,
+    /// Why no firing has room on the disk.
+    pub no_room: Option<String>,
+    /// Pauses, those too that have run out.
+    pub pauses: Vec<PauseRow>,
+    /// Blocks that stand.
+    pub blocks: Vec<BlockRow>,
+    /// Breakers that ever moved.
+    pub breakers: Vec<BreakerRow>,
+}
+
+impl Standing {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn now(home: &Home) -> Result<Self, StoreError> {
+        let now = home.clock.now();
+        let mut blocks = home.store.block_rows().await?;
+        blocks.retain(|row| row.until.is_none_or(|until| now < until));
+        Ok(Self {
+            now,
+            hosts: daemons(home, now).await?,
+            no_room: disk_space::check(&home.fleet).err(),
+            pauses: home.store.pauses().await?,
+            blocks,
+            breakers: home.store.breakers().await?,
+        })
+    }
+
+    /// What of it needs a person, and what they type. What ends by itself, such as a provider's limit, does
+    /// not.
+    pub(crate) fn for_people(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.hosts.iter().any(|host| host.life == Life::Runs) {
+            lines.push(NO_DAEMON.to_owned());
+        }
+        lines.extend(self.no_room.iter().map(|why| format!("no room: {why}")));
+        let stands = |row: &&PauseRow| row.until.is_none_or(|until| self.now < until);
+        lines.extend(self.pauses.iter().filter(stands).map(pause));
+        lines.extend(self.blocks.iter().filter_map(block));
+        for row in self.breakers.iter().filter(|row| row.breaker.is_open()) {
+            let role = &row.role;
+            lines.push(format!(
+                "the breaker of {role} is open (carson breaker reset {role})"
+            ));
+        }
+        lines
+    }
+}
+
+/// What a person types to end a pause.
+#[must_use]
+pub fn resume(scope: &PauseScope) -> String {
+    match scope {
+        PauseScope::Fleet => "carson resume".to_owned(),
+        PauseScope::Role(name) => format!("carson resume --role {name}"),
+        PauseScope::Repo(name) => format!("carson resume --repo {name}"),
+        PauseScope::Account(name) => format!("carson resume --account {name}"),
+    }
+}
+
+fn pause(row: &PauseRow) -> String {
+    let until = row.until.map(|until| format!(" until {}", instant(until)));
+    format!(
+        "{} is paused{}: {} ({})",
+        match &row.scope {
+            PauseScope::Fleet => "the fleet".to_owned(),
+            scope => scope.to_string(),
+        },
+        until.unwrap_or_default(),
+        one_line(&row.reason),
+        resume(&row.scope)
+    )
+}
+
+/// A block that somebody has to do something about: sign in, pay, or lift it.
+fn block(row: &BlockRow) -> Option<String> {
+    let by_a_person = matches!(
+        row.kind,
+        Some(BlockKind::Auth | BlockKind::Billing | BlockKind::Operator)
+    );
+    let account = &row.account;
+    (row.until.is_none() || by_a_person).then(|| {
+        let why = one_line(&row.reason);
+        format!("account {account} is blocked: {why} (carson block clear {account})")
+    })
+}

