@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use carson_core::Outcome;
 use carson_home::Home;
 use carson_home::calendar::day_of;
+use carson_store::StoreError;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use futures_util::future::try_join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,25 +68,30 @@ impl Ask for Tally {
         let since = day_of(zone, since).0;
         let date = |at: DateTime<Utc>| at.with_timezone(&zone).date_naive();
         let running = home.store.live_firings(None).await?;
-        let mut days = Vec::new();
+        let mut spans = Vec::new();
         let mut from = since;
         while from <= now {
             let span = day_of(zone, from);
-            let day = date(from);
-            let ends = home.store.ends_between(span).await?;
-            let running = running.iter().filter(|row| date(row.claimed_at) == day);
-            days.push(Day {
-                day,
-                ends: ends.into_iter().collect(),
-                running: u32::try_from(running.count()).unwrap_or(u32::MAX),
-                cost_usd: home.store.spent(span).await?.usd,
-            });
+            spans.push((date(from), span));
             // Whatever a calendar does, this ends.
             if span.1 <= from {
                 break;
             }
             from = span.1;
         }
-        Ok(Tallied { days })
+        let running = &running;
+        let days = spans.into_iter().map(async |(day, span)| {
+            let ends = home.store.ends_between(span).await?;
+            let running = running.iter().filter(|row| date(row.claimed_at) == day);
+            Ok::<_, StoreError>(Day {
+                day,
+                ends: ends.into_iter().collect(),
+                running: u32::try_from(running.count()).unwrap_or(u32::MAX),
+                cost_usd: home.store.spent(span).await?.usd,
+            })
+        });
+        Ok(Tallied {
+            days: try_join_all(days).await?,
+        })
     }
 }

@@ -7,6 +7,7 @@ use carson_core::RoleName;
 use carson_home::Home;
 use carson_store::{Drawn, Quiet};
 use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::future::try_join_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,8 +32,9 @@ const PARTS: i32 = 24;
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Timeline {
-    /// Only of this role.
-    pub role: Option<String>,
+    /// Only of these roles; of all without any.
+    #[serde(default)]
+    pub roles: Vec<String>,
     /// From then on: an instant (2026-11-20T10:00:00Z), how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
     #[serde(default = "hours")]
     pub since: String,
@@ -91,10 +93,11 @@ impl Ask for Timeline {
         let soon = now + TimeDelta::minutes(1);
         let until = instant(home, "until", self.until.as_deref())?.unwrap_or(soon);
         let limit = self.limit.clamp(1, MOST);
-        let roles: Vec<&Role> = match &self.role {
-            Some(name) => vec![names::role(&home.fleet, name)?],
-            None => home.fleet.roles.values().collect(),
-        };
+        let given = self.roles.iter().map(|name| names::role(&home.fleet, name));
+        let mut roles: Vec<&Role> = given.collect::<Result<_, _>>()?;
+        if roles.is_empty() {
+            roles = home.fleet.roles.values().collect();
+        }
         let names: Vec<&RoleName> = roles.iter().map(|role| &role.name).collect();
         let all = u32::try_from(names.len()).unwrap_or(u32::MAX);
         let span = (since, until);
@@ -123,11 +126,10 @@ impl Ask for Timeline {
             true => parts(span, limit),
             false => Vec::new(),
         };
-        for part in parts {
-            for quiet in store.quiet(&names, part).await? {
-                if let Some(lane) = lanes.get_mut(&quiet.role) {
-                    lane.quiet.push(quiet);
-                }
+        let parts = parts.into_iter().map(|part| store.quiet(&names, part));
+        for quiet in try_join_all(parts).await?.into_iter().flatten() {
+            if let Some(lane) = lanes.get_mut(&quiet.role) {
+                lane.quiet.push(quiet);
             }
         }
         Ok(Span {

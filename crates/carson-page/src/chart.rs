@@ -44,6 +44,7 @@ pub(crate) struct Mark {
     pub(crate) x: String,
     pub(crate) width: String,
     pub(crate) mark: &'static str,
+    pub(crate) shape: String,
     pub(crate) said: String,
 }
 
@@ -68,6 +69,26 @@ impl Timeline {
 fn share((from, until): (DateTime<Utc>, DateTime<Utc>), at: DateTime<Utc>) -> f64 {
     let whole = (until - from).num_seconds().max(1) as f64;
     ((at - from).num_seconds() as f64 / whole).clamp(0.0, 1.0)
+}
+
+/// The shape of a mark in the middle of its lane. The usual ones are drawn as they are, because what is used from
+/// elsewhere (shapes.html, which has the same) costs a browser three times as much.
+fn shape(mark: &str, x: &str) -> String {
+    match mark {
+        "good" => format!("<circle cx=\"{x}\" cy=\"16\" r=\"6.5\"/>"),
+        "quiet" => {
+            format!("<rect class=\"quiet\" x=\"{x}\" y=\"15\" width=\"9\" height=\"2.25\"/>")
+        }
+        "skipped" => format!("<circle cx=\"{x}\" cy=\"16\" r=\"1.5\"/>"),
+        "failed" => ["one", "other"]
+            .map(|bar| {
+                format!("<rect class=\"{bar}\" x=\"{x}\" y=\"8.5\" width=\"3.5\" height=\"15\"/>")
+            })
+            .concat(),
+        _ => format!(
+            "<use href=\"#m-{mark}\" x=\"{x}\" y=\"8\" width=\"16\" height=\"16\" class=\"used\"/>"
+        ),
+    }
 }
 
 fn percent(share: f64) -> String {
@@ -115,21 +136,25 @@ fn shown(zone: &Zone, span: (DateTime<Utc>, DateTime<Utc>), lane: &Lane) -> Lane
             0 => Outcome::Skipped,
             _ => Outcome::Silent,
         };
+        let mark = mark(Some(outcome));
         Mark {
             to: None,
+            shape: shape(mark, &x),
             x,
             width,
-            mark: mark(Some(outcome)),
+            mark,
             said: together(zone, part),
         }
     });
     let marks = lane.firings.iter().rev().map(|row| {
         let (x, width) = place(row.claimed_at, row.ended_at.unwrap_or(zone.now));
+        let mark = mark(row.outcome);
         Mark {
             to: (row.outcome != Some(Outcome::Skipped)).then(|| format!("/firings/{}", row.id)),
+            shape: shape(mark, &x),
             x,
             width,
-            mark: mark(row.outcome),
+            mark,
             said: said(zone, row),
         }
     });

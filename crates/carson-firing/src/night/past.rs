@@ -12,7 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 /// What is older says little of what comes.
 const LATELY: TimeDelta = TimeDelta::days(14);
 /// So many are enough for an average.
-const NEWEST: u32 = 50;
+const NEWEST: u32 = 20;
 
 /// What each role's newest firings add up to; nothing of a role that has not fired lately.
 pub(super) async fn histories(

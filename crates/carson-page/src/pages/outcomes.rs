@@ -67,14 +67,13 @@ pub(crate) async fn page(
             SPANS.join(", ")
         )));
     };
-    let ask = Tally {
+    let tally = Tally {
         since: since.to_owned(),
     };
-    let tallied = ask.answer(&home).await?;
-    let ask = Usage {
+    let usage = Usage {
         since: since.to_owned(),
     };
-    let usage = ask.answer(&home).await?;
+    let (tallied, usage) = tokio::try_join!(tally.answer(&home), usage.answer(&home))?;
     let ledger = match asked.pulls.is_some() {
         true => {
             let ask = Outcomes {

@@ -54,7 +54,7 @@ pub(crate) async fn page(
         return Err(Fault::nowhere());
     };
     let ask = Timeline {
-        role: Some(name.clone()),
+        roles: vec![name.clone()],
         since: "7d".to_owned(),
         until: None,
         limit: MARKS,

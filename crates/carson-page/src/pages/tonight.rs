@@ -9,7 +9,7 @@ use axum::response::Response;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
 use carson_operator::firings::List;
-use carson_operator::status::{Seen, Status};
+use carson_operator::status::{RoleLine, Seen, Status};
 use carson_operator::timeline;
 use serde::Deserialize;
 
@@ -25,10 +25,10 @@ use crate::text::usd;
 /// The spans that can be chosen.
 const SPANS: [&str; 5] = ["6h", "12h", "24h", "3d", "7d"];
 
-/// Firings of the timeline, shared out among the roles: a page of many roles is no larger than one of few.
-const MARKS_IN_ALL: usize = 400;
-/// The fewest of one role.
-const FEWEST: u32 = 8;
+/// So many roles stand in the timeline at once: what a browser paints at once, however large a fleet is.
+const LANES: usize = 12;
+/// Firings of the timeline, shared out among them.
+const MARKS_IN_ALL: usize = 144;
 
 /// So many newest firings stand below the timeline, too.
 const NEWEST: u32 = 12;
@@ -36,14 +36,18 @@ const NEWEST: u32 = 12;
 #[derive(Deserialize)]
 pub(crate) struct Asked {
     since: Option<String>,
+    /// How many roles are passed over.
+    after: Option<usize>,
 }
 
 #[derive(Template)]
 #[template(path = "tonight.html")]
 struct Tonight {
     frame: Frame,
+    since: &'static str,
     spans: Vec<(&'static str, bool)>,
     chart: chart::Timeline,
+    others: Vec<(usize, String)>,
     legend: Vec<Badge>,
     running: Vec<FiringRow>,
     newest: Vec<FiringRow>,
@@ -66,21 +70,29 @@ pub(crate) async fn page(
             SPANS.join(", ")
         )));
     };
-    let seen = Status {}.answer(&home).await?;
-    let ask = timeline::Timeline {
-        role: None,
-        since: since.to_owned(),
-        until: None,
-        limit: limit(home.fleet.roles.len()),
-    };
-    let span = ask.answer(&home).await?;
-    let ask = List {
+    let newest = List {
         role: None,
         since: Some(since.to_owned()),
         all: false,
         limit: NEWEST,
     };
-    let newest = ask.answer(&home).await?;
+    // They wait for the database, each on a connection of its own.
+    let (seen, newest) = tokio::try_join!(Status {}.answer(&home), newest.answer(&home))?;
+    let after = asked.after.unwrap_or(0);
+    let ordered = trouble_first(&seen.roles);
+    if after > 0 && after >= ordered.len() {
+        let said = format!("after is less than the number of roles, {}", ordered.len());
+        return Err(Fault::asked(said));
+    }
+    let lanes = ordered.iter().skip(after).take(LANES);
+    let roles: Vec<String> = lanes.map(|role| role.name.to_string()).collect();
+    let span = timeline::Timeline {
+        limit: limit(roles.len()),
+        roles,
+        since: since.to_owned(),
+        until: None,
+    };
+    let span = span.answer(&home).await?;
     let frame = Frame::of((&desk, &home), &signed, ("/", "Tonight"));
     let zone = frame.zone;
     let next = seen
@@ -94,6 +106,8 @@ pub(crate) async fn page(
         )
     });
     let tonight = Tonight {
+        since,
+        others: others(ordered.len(), after),
         spans: SPANS.map(|span| (span, span == since)).into(),
         chart: chart::Timeline::of(&zone, &span),
         legend: legend(),
@@ -115,9 +129,30 @@ pub(crate) async fn page(
     whole(&home, &tonight)
 }
 
-fn limit(roles: usize) -> u32 {
-    let share = u32::try_from(MARKS_IN_ALL / roles.max(1)).unwrap_or(FEWEST);
-    share.clamp(FEWEST, timeline::LIMIT)
+fn limit(lanes: usize) -> u32 {
+    let share = u32::try_from(MARKS_IN_ALL / lanes.max(1)).unwrap_or(u32::MAX);
+    share.min(timeline::LIMIT)
+}
+
+/// Those that run or went wrong first, else in the order of their names.
+fn trouble_first(roles: &[RoleLine]) -> Vec<&RoleLine> {
+    let is_well = |role: &&RoleLine| {
+        let runs = role
+            .last
+            .as_ref()
+            .is_some_and(|last| last.outcome.is_none());
+        !runs && role.breaker.is_none() && role.streak == 0
+    };
+    let mut all: Vec<&RoleLine> = roles.iter().collect();
+    all.sort_by_key(is_well);
+    all
+}
+
+/// Where the other roles stand: after how many, and which those are.
+fn others(roles: usize, after: usize) -> Vec<(usize, String)> {
+    let parts = (0..roles).step_by(LANES).filter(|begin| *begin != after);
+    let said = |begin: usize| format!("{} to {}", begin + 1, (begin + LANES).min(roles));
+    parts.map(|begin| (begin, said(begin))).collect()
 }
 
 fn legend() -> Vec<Badge> {
@@ -163,4 +198,59 @@ fn no_daemon(seen: &Seen) -> Option<String> {
         return None;
     }
     Some("No daemon runs: nothing fires by itself until `carson daemon` is started.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use carson_operator::status::{Last, Open};
+
+    use super::*;
+
+    fn line(name: &str) -> RoleLine {
+        RoleLine {
+            name: name.parse().unwrap(),
+            next: None,
+            breaker: None,
+            last: None,
+            streak: 0,
+        }
+    }
+
+    #[test]
+    fn roles_that_run_or_went_wrong_come_first_and_else_their_names_count() {
+        let mut all = ["a", "b", "c", "d", "e"].map(line);
+        all[1].streak = 1;
+        all[3].last = Some(Last {
+            firing: carson_core::FiringId::new(),
+            outcome: None,
+            at: chrono::DateTime::UNIX_EPOCH,
+            state: String::new(),
+        });
+        all[4].breaker = Some(Open {
+            until: None,
+            why: String::new(),
+        });
+        let order: Vec<&str> = trouble_first(&all)
+            .into_iter()
+            .map(|role| role.name.as_str())
+            .collect();
+        assert_eq!(order, ["b", "d", "e", "a", "c"]);
+    }
+
+    #[test]
+    fn a_timeline_has_few_lanes_whatever_the_fleet_and_leads_to_the_others() {
+        assert!(others(0, 0).is_empty() && others(LANES, 0).is_empty());
+        let said = |roles, after| -> Vec<String> {
+            let all = others(roles, after).into_iter();
+            all.map(|(after, said)| format!("{after}: {said}"))
+                .collect()
+        };
+        assert_eq!(said(30, 0), ["12: 13 to 24", "24: 25 to 30"]);
+        assert_eq!(said(30, 12), ["0: 1 to 12", "24: 25 to 30"]);
+        for lanes in 0..=LANES {
+            let marks = limit(lanes) as usize * lanes;
+            assert!(marks <= MARKS_IN_ALL, "{lanes} lanes have {marks} marks");
+        }
+        assert_eq!(limit(1), timeline::LIMIT);
+    }
 }

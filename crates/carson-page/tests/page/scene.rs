@@ -256,8 +256,13 @@ pub fn transcript(home: &Home, id: FiringId, session: &str, lines: &[&str]) {
     std::fs::write(dir.join(format!("{session}.jsonl")), text).unwrap();
 }
 
-/// Something of everything.
+/// Something of everything, with hostile words in all of it.
 pub async fn story(home: &Home) -> Story {
+    story_of(home, HOSTILE).await
+}
+
+/// The same with these words.
+pub async fn story_of(home: &Home, words: &str) -> Story {
     let (store, now) = (&home.store, home.clock.now());
     let ago = |minutes: i64| now - TimeDelta::minutes(minutes);
     for (at, outcome) in [
@@ -269,7 +274,7 @@ pub async fn story(home: &Home) -> Story {
         fired(store, "hand", (ago(at), outcome, "as it was")).await;
     }
     for at in [200, 160, 120] {
-        fired(store, "docs", (ago(at), Outcome::Failed, HOSTILE)).await;
+        fired(store, "docs", (ago(at), Outcome::Failed, words)).await;
     }
     let done = claimed(store, "hand", ago(60)).await;
     store.start_firing(done, 1, 1, ago(60)).await.unwrap();
@@ -282,13 +287,13 @@ pub async fn story(home: &Home) -> Story {
     }
     let widget = "widget".parse().unwrap();
     store
-        .take_work(done, &widget, WorkKey::Issue(1), HOSTILE)
+        .take_work(done, &widget, WorkKey::Issue(1), words)
         .await
         .unwrap();
     let call = Stopped {
         rule: "protected-branch".into(),
         tool: "Bash".into(),
-        call: format!("git push origin main # {HOSTILE}"),
+        call: format!("git push origin main # {words}"),
     };
     store
         .add_blocked_calls(done, &[call], ago(50))
@@ -300,7 +305,7 @@ pub async fn story(home: &Home) -> Story {
         .unwrap();
     let say = |text: &str| serde_json::json!({"type": "say", "text": text}).to_string();
     let call =
-        serde_json::json!({"type": "tool", "name": "shell", "call": HOSTILE, "denied": "not here"})
+        serde_json::json!({"type": "tool", "name": "shell", "call": words, "denied": "not here"})
             .to_string();
     transcript(
         home,
@@ -311,7 +316,7 @@ pub async fn story(home: &Home) -> Story {
             &say("1. Look.\n2. Mend it.\n\n[OK]"),
         ],
     );
-    transcript(home, done, "02-execute", &[&call, &say(HOSTILE)]);
+    transcript(home, done, "02-execute", &[&call, &say(words)]);
     transcript(
         home,
         done,
@@ -329,10 +334,10 @@ pub async fn story(home: &Home) -> Story {
     let account = carson_operator::block::Set {
         account: "claude".to_owned(),
         r#for: Some("2h".to_owned()),
-        reason: HOSTILE.to_owned(),
+        reason: words.to_owned(),
     };
     account.answer(home).await.unwrap();
-    for title in ["Say hello", HOSTILE] {
+    for title in ["Say hello", words] {
         let new = issues::Create {
             title: title.to_owned(),
             body: String::new(),
