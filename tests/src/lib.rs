@@ -14,6 +14,11 @@ pub mod postgres;
 mod set_clock;
 mod until;
 pub mod users;
+#[expect(
+    clippy::unwrap_used,
+    reason = "support of tests: it may panic when the machine does not do what was asked"
+)]
+pub mod wire;
 
 pub use dice::Dice;
 pub use mcp_sdk::mcp_sdk;

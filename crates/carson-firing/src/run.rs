@@ -30,6 +30,10 @@ use carson_home::Home;
 /// themselves at the wall clock; this is for a git or forge call that does not.
 const BACKSTOP: Duration = Duration::from_secs(30);
 
+/// How long a firing waits for a database that is away before it leaves its end to recovery: longer than one is away
+/// by itself. Its sessions end in their time all the same.
+const PATIENCE: Duration = Duration::from_secs(6 * 60 * 60);
+
 /// Runs a claimed firing to its end, and tells of its steps.
 ///
 /// # Errors
@@ -40,6 +44,10 @@ pub async fn run(
     cancel: Cancel,
     steps: Steps,
 ) -> Result<Ended, FiringError> {
+    let home = &Home {
+        store: home.store.clone().patient(PATIENCE),
+        ..home.clone()
+    };
     let row = claimed_row(home, id).await?;
     let gone = || FiringError::RoleGone {
         id,

@@ -20,7 +20,7 @@ macro_rules! on {
     ($store:expr, |$pool:ident| $body:expr) => {
         match &$store.db {
             $crate::db::Db::Sqlite($pool) => $body,
-            $crate::db::Db::Postgres($pool) => $body,
+            $crate::db::Db::Postgres($pool) => $crate::away::patiently!($store, $body),
         }
     };
 }
@@ -36,10 +36,12 @@ macro_rules! transaction {
                 result
             }
             $crate::db::Db::Postgres(pool) => {
-                let mut $tx = pool.begin().await?;
-                let result = $body;
-                $tx.commit().await?;
-                result
+                $crate::away::patiently!($store, {
+                    let mut $tx = pool.begin().await?;
+                    let result = $body;
+                    $crate::away::commit(&$store, pool, $tx).await?;
+                    result
+                })
             }
         }
     };
@@ -57,6 +59,8 @@ pub struct Store {
     pub(crate) redactor: Redactor,
     /// Where it lies, when it is a file.
     pub(crate) file: Option<DbFile>,
+    /// How long an answer of PostgreSQL is waited for while it is away ([`patient`](Self::patient)).
+    pub(crate) patience: Duration,
 }
 
 /// How to open a store.
@@ -111,7 +115,10 @@ impl Store {
         if let Some(notes) = &self.notes {
             notes.close().await;
         }
-        on!(self, |pool| pool.close().await);
+        match &self.db {
+            Db::Sqlite(pool) => pool.close().await,
+            Db::Postgres(pool) => pool.close().await,
+        }
     }
 
     /// `sqlite` or `postgres`.

@@ -8,6 +8,7 @@ use carson_core::{HostName, Outcome, RepoName, RoleName};
 use chrono::{DateTime, Utc};
 use sqlx::query_as;
 
+use crate::away::patiently;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::small;
@@ -128,11 +129,14 @@ impl Store {
             let rows: Vec<(String, i64, Option<f64>, Option<i64>)> = match &self.db {
                 Db::Sqlite(pool) => fired!(pool, "SELECT value FROM json_each($1)", roles, day),
                 Db::Postgres(pool) => {
-                    fired!(
-                        pool,
-                        "SELECT json_array_elements_text($1::json)",
-                        roles,
-                        day
+                    patiently!(
+                        self,
+                        fired!(
+                            pool,
+                            "SELECT json_array_elements_text($1::json)",
+                            &roles,
+                            day
+                        )
                     )
                 }
             };

@@ -26,6 +26,7 @@
 //! `backup.rs`, `restore.rs`.
 
 mod approvals;
+mod away;
 pub mod backup;
 mod chat;
 mod checks;

@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::db::{Db, Opening, Store};
 use crate::error::StoreError;
-use crate::{migrations, sqlite};
+use crate::{away, migrations, sqlite};
 
 impl Store {
     /// Opens `sqlite:PATH` (made when missing, readable by its owner only) or `postgres://…`, and
@@ -59,6 +59,7 @@ impl Store {
             notes: None,
             file: None,
             redactor: Redactor::default(),
+            patience: Duration::ZERO,
         }
     }
 }
@@ -69,9 +70,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
         source,
     };
     let options = PgConnectOptions::from_str(url).map_err(open)?;
-    let pool = PgPoolOptions::new()
-        .max_connections(4)
-        .acquire_timeout(Duration::from_secs(10))
+    let pool = away::pool()
         .connect_with(options)
         .await
         .map_err(open)?;
@@ -82,6 +81,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
         notes: None,
         file: None,
         redactor: Redactor::default(),
+        patience: Duration::ZERO,
     })
 }
 

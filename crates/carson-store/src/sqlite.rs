@@ -84,6 +84,7 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
             inode: inode(path),
         }),
         redactor: carson_redact::Redactor::default(),
+        patience: Duration::ZERO,
     })
 }
 

@@ -51,6 +51,7 @@ mod outcomes;
 mod output;
 mod picking;
 mod postgres;
+mod postgres_away;
 mod programs;
 mod pulls;
 mod reality;

@@ -21,12 +21,17 @@ fn change(fleet: &TestFleet, old: &str, new: &str) {
 }
 
 /// Where the session of [`fleet`] waits.
-fn barrier(fleet: &TestFleet) -> PathBuf {
+pub(crate) fn barrier(fleet: &TestFleet) -> PathBuf {
     fleet.shared().join("barrier")
 }
 
 /// A fleet on this database whose role `butler` does its work, past its barrier if it `waits`.
 fn fleet(database: Option<&TestDatabase>, waits: bool) -> TestFleet {
+    fleet_at(database.map(TestDatabase::url), waits)
+}
+
+/// The same by the address of the database.
+pub(crate) fn fleet_at(url: Option<String>, waits: bool) -> TestFleet {
     let fleet = TestFleet::new();
     let barrier = if waits {
         format!("{{ barrier = {:?} }},", barrier(&fleet))
@@ -51,14 +56,14 @@ fn fleet(database: Option<&TestDatabase>, waits: bool) -> TestFleet {
         "#
     ));
     fleet.role("butler", "play", "");
-    if let Some(database) = database {
-        let section = format!("[database]\nurl = {:?}\n\n[repos.", database.url());
+    if let Some(url) = url {
+        let section = format!("[database]\nurl = {url:?}\n\n[repos.");
         change(&fleet, "[repos.", &section);
     }
     fleet
 }
 
-fn start(fleet: &TestFleet, args: &[&str]) -> Child {
+pub(crate) fn start(fleet: &TestFleet, args: &[&str]) -> Child {
     let mut command = fleet.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()

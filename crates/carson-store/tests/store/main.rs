@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod away;
 mod backups;
 mod checks;
 mod claims;
@@ -30,3 +31,9 @@ mod stops;
 mod story;
 mod undo;
 mod usage;
+#[path = "../../../../tests/src/wire.rs"]
+#[expect(
+    unreachable_pub,
+    reason = "it is public in the crate that it belongs to"
+)]
+mod wire;

@@ -1,0 +1,274 @@
+//! A PostgreSQL that is away for a while: paused, ended, cut off, failed over, without room.
+//!
+//! Each question is asked again until it has an answer, for as long as the store is patient
+//! ([`Store::patient`]). A firing that runs is: what it did must not be lost, nor done again by another, because
+//! the database was away for a minute. Who answers people or decides what fires is not: it says that the
+//! database is away, and looks again later.
+//!
+//! A connection that is dead and does not say so (a cut cable, a proxy that froze) is found out before it is used
+//! and when it is given back, within [`PING`]; a question that is under way has [`IN_FLIGHT`].
+//!
+//! A transaction whose end was cut off is not begun again before the server said what became of it
+//! (`pg_xact_status`): what it wrote is written once. A single statement that was cut off is said again; those
+//! with which a firing writes say the same twice, but for an event, which may then stand there twice.
+
+use std::time::Duration;
+
+use sqlx::pool::PoolConnectionMetadata;
+use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions, PgTransaction};
+use sqlx::{Connection as _, query_scalar};
+use tokio::time::{Instant, sleep, timeout};
+use tracing::{info, warn};
+
+use crate::db::Store;
+use crate::error::StoreError;
+
+/// How long a connection that nobody used has to say that it lives.
+const PING: Duration = Duration::from_secs(3);
+/// One that was used so lately is not asked.
+const FRESH: Duration = Duration::from_secs(1);
+/// How long an answer is waited for: longer than a server that is paused for a moment, which then answers.
+const IN_FLIGHT: Duration = Duration::from_secs(60);
+/// How soon it is asked again at first.
+const SOON: Duration = Duration::from_millis(100);
+/// And at the latest.
+const LATE: Duration = Duration::from_secs(5);
+/// Waiting that long is worth a word.
+const WORTH_A_WORD: Duration = Duration::from_secs(5);
+
+impl Store {
+    /// The same store, which waits so long for each answer of a PostgreSQL that is away. SQLite has no such thing.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+}
+
+/// Whether an error says that the server is away and not that it was asked something wrong.
+pub(crate) fn is_away(error: &StoreError) -> bool {
+    let (StoreError::Query(error)
+    | StoreError::Trouble { source: error, .. }
+    | StoreError::Open { source: error, .. }) = error
+    else {
+        return false;
+    };
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+        // https://www.postgresql.org/docs/current/errcodes-appendix.html
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            // Connections, resources, an operator's hand; two that met; a standby that is still one.
+            ["08", "53", "57P"]
+                .iter()
+                .any(|class| code.starts_with(class))
+                || ["40001", "40P01", "25006"].contains(&code.as_ref())
+        }),
+        _ => false,
+    }
+}
+
+/// How long one question waits for its answer, and how often it is asked.
+pub(crate) struct Waits {
+    since: Instant,
+    patience: Duration,
+    next: Duration,
+    has_said: bool,
+}
+
+impl Waits {
+    pub(crate) fn of(store: &Store) -> Self {
+        Self {
+            since: Instant::now(),
+            patience: store.patience,
+            next: SOON,
+            has_said: false,
+        }
+    }
+
+    /// The answer, if it comes in time.
+    pub(crate) async fn bounded<T>(
+        &self,
+        asked: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        match timeout(IN_FLIGHT, asked).await {
+            Ok(answer) => answer,
+            Err(_) => Err(StoreError::Query(sqlx::Error::Io(std::io::Error::new(
+                std::io::ErrorKind::TimedOut,
+                "the server has not answered for a minute",
+            )))),
+        }
+    }
+
+    /// Waits a moment after an error; `false` where asking again is of no use or takes too long.
+    pub(crate) async fn again(&mut self, error: &StoreError) -> bool {
+        let passed = self.since.elapsed();
+        if !is_away(error) || passed + self.next > self.patience {
+            return false;
+        }
+        if passed > WORTH_A_WORD && !self.has_said {
+            self.has_said = true;
+            let cause = std::error::Error::source(error).map(ToString::to_string);
+            warn!(
+                %error,
+                cause,
+                patience_s = self.patience.as_secs(),
+                "the database is away: waiting for it"
+            );
+        }
+        sleep(self.next).await;
+        self.next = (self.next * 2).min(LATE);
+        true
+    }
+
+    /// There was an answer.
+    pub(crate) fn over(&self) {
+        if self.has_said {
+            info!(
+                waited_s = self.since.elapsed().as_secs(),
+                "the database is back"
+            );
+        }
+    }
+}
+
+/// Evaluates the body until the server answered, or patience is at an end. Nothing in it may be used up by the
+/// first time.
+macro_rules! patiently {
+    ($store:expr, $body:expr) => {{
+        let mut waits = $crate::away::Waits::of(&$store);
+        let answered = loop {
+            let asked = async { Ok::<_, $crate::error::StoreError>($body) };
+            match waits.bounded(asked).await {
+                Err(error) if waits.again(&error).await => {}
+                answered => break answered,
+            }
+        };
+        waits.over();
+        answered?
+    }};
+}
+
+pub(crate) use patiently;
+
+/// Ends a transaction. One whose end was cut off is asked about: `Ok` where it is there after all.
+pub(crate) async fn commit(
+    store: &Store,
+    pool: &PgPool,
+    mut tx: PgTransaction<'_>,
+) -> Result<(), StoreError> {
+    if store.patience.is_zero() {
+        return Ok(tx.commit().await?);
+    }
+    // None has only read.
+    let xid: Option<String> = query_scalar("SELECT pg_current_xact_id_if_assigned()::text")
+        .fetch_one(&mut *tx)
+        .await?;
+    let Err(error) = tx.commit().await else {
+        return Ok(());
+    };
+    let error = StoreError::from(error);
+    let Some(xid) = xid.filter(|_| is_away(&error)) else {
+        return Err(error);
+    };
+    let mut waits = Waits::of(store);
+    loop {
+        let asked = async {
+            let status: Option<String> = query_scalar("SELECT pg_xact_status($1::text::xid8)")
+                .bind(&xid)
+                .fetch_one(pool)
+                .await?;
+            Ok(status)
+        };
+        match waits.bounded(asked).await.as_ref().map(Option::as_deref) {
+            Ok(Some("committed")) => return Ok(()),
+            // Its server session has not noticed yet.
+            Ok(Some("in progress")) if waits.again(&error).await => {}
+            Ok(_) => return Err(error),
+            Err(other) if waits.again(other).await => {}
+            Err(_) => return Err(error),
+        }
+    }
+}
+
+/// A pool that finds out dead connections.
+pub(crate) fn pool() -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(4)
+        .acquire_timeout(Duration::from_secs(10))
+        .test_before_acquire(false)
+        .before_acquire(|connection, met| Box::pin(lives(connection, met)))
+        .after_release(|connection, _| {
+            Box::pin(async move { ping(connection).await.map(|()| true) })
+        })
+}
+
+async fn lives(
+    connection: &mut PgConnection,
+    met: PoolConnectionMetadata,
+) -> Result<bool, sqlx::Error> {
+    if met.idle_for > FRESH {
+        ping(connection).await?;
+    }
+    Ok(true)
+}
+
+/// An error makes the pool drop the connection at once.
+async fn ping(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let asked = timeout(PING, connection.ping()).await;
+    asked.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_passes_by_itself_is_waited_for() {
+        let io = || sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into());
+        let open = StoreError::Open {
+            url: String::new(),
+            source: io(),
+        };
+        for error in [
+            StoreError::from(io()),
+            StoreError::from(sqlx::Error::PoolTimedOut),
+            open,
+        ] {
+            assert!(is_away(&error), "{error:?}");
+        }
+        for error in [
+            StoreError::from(sqlx::Error::RowNotFound),
+            StoreError::Row {
+                column: "outcome",
+                value: String::new(),
+            },
+        ] {
+            assert!(!is_away(&error), "{error:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn patience_has_an_end_and_the_impatient_do_not_wait() {
+        let away = StoreError::from(sqlx::Error::PoolTimedOut);
+        let waits = |patience| Waits {
+            since: Instant::now(),
+            patience,
+            next: SOON,
+            has_said: false,
+        };
+        assert!(!waits(Duration::ZERO).again(&away).await);
+        let (begun, mut patient) = (Instant::now(), waits(Duration::from_secs(120)));
+        let mut times = 0;
+        while patient.again(&away).await {
+            times += 1;
+        }
+        let took = begun.elapsed().as_secs();
+        assert!(
+            (110..=120).contains(&took) && times < 40,
+            "{took} s, {times} times"
+        );
+        let unanswered = waits(Duration::ZERO).bounded(std::future::pending::<Result<(), _>>());
+        assert!(is_away(&unanswered.await.unwrap_err()));
+        let wrong = StoreError::from(sqlx::Error::RowNotFound);
+        assert!(!waits(Duration::from_secs(120)).again(&wrong).await);
+    }
+}

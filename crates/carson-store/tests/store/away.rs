@@ -1,0 +1,103 @@
+//! A PostgreSQL that is away for a while, over a wire that can be cut.
+
+use std::time::{Duration, Instant};
+
+use carson_core::{AccountName, FiringId};
+use carson_store::Store;
+use sqlx::postgres::PgConnection;
+use sqlx::{Connection, query, query_scalar};
+
+use crate::fixture::at;
+use crate::postgres::TestDatabase;
+use crate::wire::Wire;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const COUNTED: i64 = 400;
+
+async fn failures(database: &TestDatabase) -> i64 {
+    let mut rows = PgConnection::connect(&database.url()).await.unwrap();
+    let failures = query_scalar("SELECT failures FROM outage");
+    failures.fetch_one(&mut rows).await.unwrap()
+}
+
+async fn note(store: &Store, nth: i64) {
+    let account: AccountName = "main".parse().unwrap();
+    let noted = store.note_unreached(&account, FiringId::new(), "away", at(nth));
+    noted.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_counted_is_counted_once_whatever_becomes_of_the_server() {
+    let database = TestDatabase::new();
+    let wire = Wire::to(&database);
+    let store = Store::open(&wire.url()).await.unwrap().patient(PATIENCE);
+    let counting = tokio::spawn(async move {
+        for nth in 0..COUNTED {
+            note(&store, nth).await;
+        }
+    });
+    let mut faults = 0;
+    let some = |milliseconds| tokio::time::sleep(Duration::from_millis(milliseconds));
+    while !counting.is_finished() {
+        match faults % 3 {
+            0 => {
+                wire.silent();
+                some(150).await;
+                wire.up();
+            }
+            1 => {
+                wire.cut();
+                some(80).await;
+                wire.up();
+            }
+            _ => {
+                let mut rows = PgConnection::connect(&database.url()).await.unwrap();
+                let others = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                              WHERE datname = current_database() AND pid <> pg_backend_pid()";
+                query(others).execute(&mut rows).await.unwrap();
+            }
+        }
+        faults += 1;
+        some(70).await;
+    }
+    counting.await.unwrap();
+    assert!(faults > 6, "only {faults} faults");
+    assert_eq!(failures(&database).await, COUNTED, "after {faults} faults");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn connections_that_died_without_a_word_are_found_out_in_seconds() {
+    let database = TestDatabase::new();
+    let wire = Wire::to(&database);
+    let store = Store::open(&wire.url()).await.unwrap().patient(PATIENCE);
+    for nth in 0..3 {
+        note(&store, nth).await;
+        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        wire.forget();
+        let began = Instant::now();
+        note(&store, nth).await;
+        assert!(
+            began.elapsed() < Duration::from_secs(20),
+            "{:?}",
+            began.elapsed()
+        );
+    }
+    assert_eq!(failures(&database).await, 6);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_has_no_patience_is_told_that_the_server_is_away() {
+    let database = TestDatabase::new();
+    let wire = Wire::to(&database);
+    let store = Store::open(&wire.url()).await.unwrap();
+    wire.cut();
+    let began = Instant::now();
+    store.pauses().await.unwrap_err();
+    assert!(
+        began.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        began.elapsed()
+    );
+    wire.up();
+    assert!(store.pauses().await.unwrap().is_empty());
+}
