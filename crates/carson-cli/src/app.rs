@@ -34,11 +34,24 @@ pub struct App {
     user_home: Option<PathBuf>,
 }
 
+/// A path without links and dots as far as it exists: walls are put around the place itself, whatever leads there.
+fn resolved(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|above| {
+        let real = above.canonicalize().ok()?;
+        Some((real, path.strip_prefix(above).ok()?))
+    });
+    match found {
+        Some((real, rest)) if rest.as_os_str().is_empty() => real,
+        Some((real, rest)) => real.join(rest),
+        None => path.to_owned(),
+    }
+}
+
 impl App {
     /// Reads the environment, once.
     pub fn new(home: Option<PathBuf>, json: bool) -> Result<Self, CommandError> {
         let environ: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        let user_home = std::env::home_dir();
+        let user_home = std::env::home_dir().map(|home| resolved(&home));
         let named = environ.iter().find(|(name, _)| name == HOME);
         let named = named.filter(|(_, home)| !home.is_empty());
         let home = home.or_else(|| named.map(|(_, home)| PathBuf::from(home)));
@@ -50,7 +63,7 @@ impl App {
                     .hint("name the fleet's home with --home or CARSON_HOME"));
             }
         };
-        let home = std::path::absolute(home)?;
+        let home = resolved(&std::path::absolute(home)?);
         // Git writes the places of repositories down line by line.
         if home.as_os_str().as_encoded_bytes().contains(&b'\n') {
             return Err(CommandError::usage(format!(
@@ -79,7 +92,7 @@ impl App {
     pub fn called(&self) -> String {
         let named = self.environ.iter().find(|(name, _)| name == HOME);
         let usual = match named {
-            Some((_, home)) => Some(PathBuf::from(home)),
+            Some((_, home)) => std::path::absolute(home).ok().map(|home| resolved(&home)),
             None => self.user_home.as_ref().map(|home| home.join(".carson")),
         };
         if usual.is_some_and(|usual| usual == self.layout.root) {
@@ -266,4 +279,26 @@ fn machine_name() -> String {
         .ok()
         .and_then(|name| name.into_string().ok())
         .unwrap_or_else(|| "localhost".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_is_the_place_itself_whatever_leads_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let real = dir.join("disk/fleet");
+        std::fs::create_dir_all(&real).unwrap();
+        std::os::unix::fs::symlink(dir.join("disk"), dir.join("link")).unwrap();
+        for (path, found) in [
+            ("disk/fleet", "disk/fleet"),
+            ("link/fleet", "disk/fleet"),
+            ("link/../disk/fleet/", "disk/fleet"),
+            ("link/not/yet", "disk/not/yet"),
+        ] {
+            assert_eq!(resolved(&dir.join(path)), dir.join(found), "{path}");
+        }
+    }
 }

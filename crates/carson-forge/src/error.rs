@@ -99,7 +99,10 @@ impl ForgeError {
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "`carson issue list` and `carson pr list` show what there is",
+            Self::NotFound { .. } => {
+                "`carson issue list` and `carson pr list` show what there is; where they find nothing either, look at slug and \
+                 api_base in the settings"
+            }
             Self::Moved { .. } => {
                 "the repository was renamed or transferred: put its name of today into slug of its section"
             }

@@ -31,6 +31,20 @@ pub enum Mergeability {
     Unknown,
 }
 
+impl Mergeability {
+    /// What stands against merging it, for people.
+    #[must_use]
+    pub fn stands_against(self) -> Option<&'static str> {
+        match self {
+            Self::Clean => None,
+            Self::Conflicts => Some("it conflicts with its base"),
+            Self::Behind => Some("its branch has to have all of its base"),
+            Self::Blocked => Some("a rule of the repository holds it"),
+            Self::Unknown => Some("the forge does not know yet whether it can be merged"),
+        }
+    }
+}
+
 /// How a pull request is merged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

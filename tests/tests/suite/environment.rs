@@ -118,3 +118,17 @@ fn what_opens_a_role_is_shown() {
     let row = fleet.firing(ran.json()["id"].as_str().unwrap());
     assert_eq!(row["sandbox"]["asked"], "off", "{row:#}");
 }
+
+/// Walls are put around places, not around names of places.
+#[test]
+fn a_home_that_a_link_or_dots_lead_to_fires_as_any() {
+    for way in ["link", "operator/../link", "link/../home"] {
+        let mut fleet = fleet();
+        std::os::unix::fs::symlink(fleet.home(), fleet.root().join("link")).unwrap();
+        let home = fleet.root().join(way);
+        fleet.set_env("CARSON_HOME", &home);
+        let ran = fleet.fire("hand");
+        assert_eq!(ran.json()["outcome"], "OK", "{way}: {ran:#?}");
+        assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new(), "{way}");
+    }
+}

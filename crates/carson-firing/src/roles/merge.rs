@@ -6,7 +6,7 @@ use carson_core::settle::{Goal, PromiseFact};
 use carson_core::text::instant;
 use carson_core::work::WorkKey;
 use carson_core::{Effect, Outcome};
-use carson_forge::{CheckRun, Conclusion, Mergeability, Pull};
+use carson_forge::{CheckRun, Conclusion, Pull};
 use carson_store::Firing as Row;
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -109,14 +109,7 @@ async fn stands_against(
     if row.pushed_sha.as_deref() != Some(head.as_str()) {
         return Ok(Err("it has commits that the fleet did not push".to_owned()));
     }
-    let no = match offered.mergeability {
-        Mergeability::Clean => None,
-        Mergeability::Conflicts => Some("it conflicts with its base"),
-        Mergeability::Behind => Some("its branch has to have all of its base"),
-        Mergeability::Blocked => Some("a rule of the repository holds it"),
-        Mergeability::Unknown => Some("the forge does not know yet whether it can be merged"),
-    };
-    if let Some(no) = no {
+    if let Some(no) = offered.mergeability.stands_against() {
         return Ok(Err(no.to_owned()));
     }
     let reviews = pulls::or_none(forge.reviews(pull.number).await)?;

@@ -46,6 +46,14 @@ pub(super) async fn reasons_of_pull(
     if pull.state != PullState::Open {
         return Ok(told);
     }
+    match forge.pull_head(number).await {
+        Ok(head) => told
+            .facts
+            .extend(head.mergeability.stands_against().map(ToOwned::to_owned)),
+        Err(error) => told
+            .facts
+            .push(format!("whether it can be merged is not known: {error}")),
+    }
     let takes = |role: &&Role| role.work.from == WorkFrom::Pulls && role.repos.contains(&repo.name);
     for role in home.fleet.roles.values().filter(takes) {
         let found = stands(home, role, (repo, &forge), number).await?;

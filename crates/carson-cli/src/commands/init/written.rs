@@ -52,7 +52,12 @@ pub fn settings(of: &Written<'_>) -> String {
     text.push_str(&forge_text(args, hosted));
     text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
     if let Some(binary) = &args.binary {
-        text.push_str(&format!("binary = {}\n", quoted(binary)));
+        // A name is looked for on the PATH; a path is that of who typed it.
+        let binary = match binary.contains('/') {
+            true => std::path::absolute(binary).unwrap_or_else(|_| binary.into()),
+            false => binary.into(),
+        };
+        text.push_str(&format!("binary = {}\n", quoted(&binary.to_string_lossy())));
     }
     if let Some(script) = &args.script {
         let script = std::path::absolute(script).unwrap_or_else(|_| script.clone());
