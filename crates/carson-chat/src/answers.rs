@@ -143,18 +143,19 @@ async fn question(home: &Home, words: &[String], asker: &Asker<'_>) -> Result<An
     Ok(Answer::Question(new.id))
 }
 
-/// What a button or a sign says.
-pub(crate) async fn decide(home: &Home, choice: &Choice<'_>) -> (String, bool) {
-    match plans::decide(home, choice).await {
-        Ok(Ok(decided)) => (decided_text(&decided), true),
-        Ok(Err(bad)) => (format!("nothing changed: {}", bad.why()), false),
-        Err(error) => {
-            debug!(%error, "a decision could not be carried out whole");
-            (
-                format!("{error}: what was decided is carried out later"),
-                true,
-            )
+/// What became of what a button or a sign says.
+pub(crate) async fn decide(home: &Home, choice: &Choice<'_>) -> String {
+    let error = match plans::decide(home, choice).await {
+        Ok(Ok(decided)) => return decided_text(&decided),
+        Ok(Err(bad)) => return format!("nothing changed: {}", bad.why()),
+        Err(error) => error,
+    };
+    debug!(%error, "a decision could not be carried out whole");
+    match home.store.approval(choice.id).await {
+        Ok(Some(row)) if row.decision.is_some() => {
+            format!("{error}: what was decided is carried out later")
         }
+        _ => format!("nothing is decided: {error}"),
     }
 }
 

@@ -41,7 +41,7 @@ mod upgrade;
 mod verbs;
 mod words;
 
-pub use face::Face;
+pub use face::{Face, Tell};
 pub use newest::Newest;
 pub use verbs::{ChatVerb, May, VERBS};
 

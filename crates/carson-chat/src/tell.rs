@@ -113,6 +113,13 @@ fn status(seen: &Value) -> Vec<String> {
             word(&role["name"])
         ));
     }
+    if !seen["no_room"].is_null() {
+        lines.push(format!("no room: {}", word(&seen["no_room"])));
+    }
+    for face in all(&seen["faces"]) {
+        let (name, host) = (word(&face["name"]), word(&face["host"]));
+        lines.push(format!("{name} is shut on {host}: {}", word(&face["why"])));
+    }
     for pause in all(&seen["pauses"]) {
         lines.push(format!(
             "paused: {}, {}",

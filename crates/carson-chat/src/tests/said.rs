@@ -62,9 +62,17 @@ async fn verbs_look_and_change_for_those_who_are_trusted() {
         ("remember \"the tests need a database\"", "proposed: "),
         (
             "trust <@U0BOB00001>",
-            "listened to are: U0ANN00001 U0BOB00001",
+            "listened to are: U0ANN00001 U0OPE00001 U0BOB00001",
         ),
-        ("untrust @U0BOB00001", "listened to are: U0ANN00001"),
+        (
+            "untrust @U0BOB00001",
+            "listened to are: U0ANN00001 U0OPE00001",
+        ),
+        (
+            "trust @U0OPE00001",
+            "listened to are: U0ANN00001 U0OPE00001",
+        ),
+        ("untrust @U0OPE00001", "slack.operators"),
         ("untrust @U0ANN00001", "slack.trusted"),
         ("quiet 2h", "nothing but alerts until"),
         ("ack deadbee1", "there is no alert"),

@@ -31,7 +31,7 @@ pub(super) fn start() -> DateTime<Utc> {
 }
 
 pub(super) struct Stage {
-    _dir: TempDir,
+    dir: TempDir,
     pub slack: MockServer,
     pub home: Home,
     pub chat: Chat,
@@ -79,7 +79,7 @@ impl Stage {
         let home = open(dir.path()).await;
         let chat = chat_of(&home).unwrap();
         Self {
-            _dir: dir,
+            dir,
             slack,
             home,
             chat,
@@ -93,6 +93,23 @@ impl Stage {
         let root = self.home.fleet.layout.root.clone();
         self.home = open(&root).await;
         self.home.clock = clock;
+    }
+
+    /// Another app token is written into the file.
+    pub(super) fn app_token(&self, text: &str) {
+        secret(self.dir.path(), "app", text);
+    }
+
+    /// What posts were changed to: their first lines.
+    pub(super) async fn updated(&self) -> Vec<String> {
+        let all = self.slack.received_requests().await.unwrap();
+        let posts = all.iter().filter(|one| one.url.path() == "/chat.update");
+        let text = |one: &wiremock::Request| {
+            let body: Value = one.body_json().unwrap();
+            assert!(!body["blocks"].to_string().contains("button"), "{body}");
+            body["text"].as_str().unwrap().to_owned()
+        };
+        posts.map(text).collect()
     }
 
     pub(super) fn after(&self, span: TimeDelta) {

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod approvals;
 mod backups;
 mod checks;
 mod claims;
