@@ -5,7 +5,7 @@ use carson_operator::plans::{self, Choice};
 use carson_operator::{Refusal, VERBS as ASKS, names, trust};
 use carson_store::{Decision, NewApproval};
 use chrono::TimeDelta;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing::debug;
 
 use crate::tell::told;
@@ -54,7 +54,11 @@ async fn done(
     let text = match verb.does {
         Does::Help => help(),
         Does::Asks(name, ask) => {
-            let answer = asked(home, name, ask(words)).await?;
+            let mut ask = ask(words);
+            if name == "pause" {
+                ask["reason"] = json!(format!("paused by {}", asker.by));
+            }
+            let answer = asked(home, name, ask).await?;
             told(name, &answer)
         }
         Does::Trusts(yes) => {

@@ -277,7 +277,10 @@ impl Desk<'_> {
     }
 
     async fn reply(&self, thread: &str, text: &str) -> Result<(), StoreError> {
-        let text = self.home.redactor.redact(text);
+        // Where the home is on this machine is nobody's business there.
+        let root = self.home.fleet.layout.root.display().to_string();
+        let text = text.replace(&root, "$CARSON_HOME");
+        let text = self.home.redactor.redact(&text);
         let place = (self.heard.channel.as_str(), thread);
         let said = async { Room::open(self.chat)?.reply(place, &text).await };
         if let Err(error) = said.await {

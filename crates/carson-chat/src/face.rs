@@ -14,15 +14,13 @@ use tokio::time::sleep;
 use tracing::{error, info, warn};
 
 use crate::newest::{Newest, chat_of};
+use crate::socket::Tell;
 use crate::{desk, questions, socket};
 
 /// Envelopes that wait to be dealt with. More are not acknowledged, and come again.
 const WAITING: usize = 100;
 /// How often it is looked whether the file holds another token, once Slack has refused one.
 const LOOK: Duration = Duration::from_secs(5);
-
-/// Told why nobody is listened to at the moment, or that somebody is.
-pub type Tell = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// Who listens now. Dropping it ends that.
 pub struct Face {

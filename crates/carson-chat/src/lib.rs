@@ -41,8 +41,9 @@ mod upgrade;
 mod verbs;
 mod words;
 
-pub use face::{Face, Tell};
+pub use face::Face;
 pub use newest::Newest;
+pub use socket::Tell;
 pub use verbs::{ChatVerb, May, VERBS};
 
 #[cfg(test)]

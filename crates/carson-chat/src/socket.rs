@@ -1,5 +1,6 @@
 //! Socket Mode: connected for as long as Slack lets us in.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use carson_notify::PostError;
@@ -12,7 +13,6 @@ use tokio_tungstenite::tungstenite::Message;
 use tracing::{info, warn};
 
 use crate::backoff::{GOOD, LONGEST, jitter, wait};
-use crate::face::Tell;
 use crate::upgrade::{Socket, connect};
 
 /// Slack pings more often than this; a socket on which nothing moves is dead.
@@ -25,6 +25,9 @@ const ROUTINE: Duration = Duration::from_secs(1);
 const TOLD: u32 = 3;
 /// How long Slack may ask to wait.
 const LONGEST_ASKED: Duration = Duration::from_secs(600);
+
+/// Told why nobody is listened to at the moment, or that somebody is.
+pub type Tell = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// Why nobody is listened to any more: what Slack said.
 #[derive(Debug, PartialEq, Eq)]

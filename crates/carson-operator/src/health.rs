@@ -94,14 +94,15 @@ fn wrong(seen: &Seen) -> Vec<String> {
     let mut wrong = seen.unwell.clone();
     for job in seen.jobs.iter().filter(|job| job.failures > 0) {
         let (name, said) = (&job.name, &job.said);
-        wrong.push(format!("job {name} failed {} times: {said}", job.failures));
+        let times = counted(u64::try_from(job.failures).unwrap_or_default(), "time");
+        wrong.push(format!("job {name} failed {times}: {said}"));
     }
     for sink in seen.sinks.iter().filter(|sink| sink.error.is_some()) {
         let why = sink.error.as_deref().unwrap_or_default();
-        wrong.push(format!(
-            "{} posts wait for {}: {why}",
-            sink.waiting, sink.name
-        ));
+        let posts = u64::try_from(sink.waiting).unwrap_or_default();
+        let wait = if posts == 1 { "waits" } else { "wait" };
+        let (posts, name) = (counted(posts, "post"), &sink.name);
+        wrong.push(format!("{posts} {wait} for {name}: {why}"));
     }
     for plan in &seen.plans {
         if plan.state == State::CannotBeAsked {

@@ -16,9 +16,9 @@ use wiremock::matchers::{header, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::stage::Stage;
-use crate::face::{self, Tell};
+use crate::face;
 use crate::newest::Newest;
-use crate::socket::{Refused, keep};
+use crate::socket::{Refused, Tell, keep};
 
 const LIMIT: Duration = Duration::from_secs(30);
 

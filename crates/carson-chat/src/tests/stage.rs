@@ -2,16 +2,14 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
 
-use carson_config::{LoadOptions, load};
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
 use carson_core::{Clock, Effect, FiringId, Outcome};
-use carson_home::Home;
+use carson_home::{Home, testing};
 use carson_notify::Chat;
 use carson_operator::plans;
-use carson_store::{ApprovalRow, Ending, NewFiring, Store};
+use carson_store::{ApprovalRow, Ending, NewFiring};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -270,24 +268,5 @@ impl Stage {
 }
 
 async fn open(root: &Path) -> Home {
-    let options = LoadOptions {
-        home: root.to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = load(&options).unwrap().fleet;
-    fleet.layout.create().unwrap();
-    Home {
-        inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
-        store: Store::open(&fleet.database).await.unwrap(),
-        fleet: Arc::new(fleet),
-        clock: Clock::manual(start()),
-        program: "/nowhere/carson".into(),
-        environ: Vec::new(),
-        user_home: None,
-        redactor: carson_redact::Redactor::default(),
-        vectors: Default::default(),
-    }
+    testing::open(root, Clock::manual(start())).await.unwrap()
 }

@@ -6,10 +6,8 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use carson_config::{LoadOptions, load};
 use carson_core::Clock;
-use carson_home::Home;
-use carson_store::Store;
+use carson_home::{Home, testing};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -41,26 +39,7 @@ impl Drop for Scene {
 async fn home(dir: &Path) -> Home {
     let settings = "[fleet]\nhost = \"box\"\n[accounts.claude]\nengine = \"claude\"\n";
     std::fs::write(dir.join("carson.toml"), settings).unwrap();
-    let options = LoadOptions {
-        home: dir.to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = load(&options).unwrap().fleet;
-    fleet.layout.create().unwrap();
-    Home {
-        inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
-        store: Store::open(&fleet.database).await.unwrap(),
-        fleet: Arc::new(fleet),
-        clock: Clock::system(),
-        program: "/nowhere/carson".into(),
-        environ: Vec::new(),
-        user_home: None,
-        redactor: carson_redact::Redactor::default(),
-        vectors: Default::default(),
-    }
+    testing::open(dir, Clock::system()).await.unwrap()
 }
 
 impl Scene {
