@@ -5,7 +5,7 @@ use carson_operator::plans::{self, Choice};
 use carson_operator::{Refusal, VERBS as ASKS, names, trust};
 use carson_store::{Decision, NewApproval};
 use chrono::TimeDelta;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing::debug;
 
 use crate::tell::told;
@@ -54,7 +54,11 @@ async fn done(
     let text = match verb.does {
         Does::Help => help(),
         Does::Asks(name, ask) => {
-            let answer = asked(home, name, ask(words)).await?;
+            let mut ask = ask(words);
+            if name == "pause" {
+                ask["reason"] = json!(format!("paused by {}", asker.by));
+            }
+            let answer = asked(home, name, ask).await?;
             told(name, &answer)
         }
         Does::Trusts(yes) => {
@@ -143,18 +147,19 @@ async fn question(home: &Home, words: &[String], asker: &Asker<'_>) -> Result<An
     Ok(Answer::Question(new.id))
 }
 
-/// What a button or a sign says.
-pub(crate) async fn decide(home: &Home, choice: &Choice<'_>) -> (String, bool) {
-    match plans::decide(home, choice).await {
-        Ok(Ok(decided)) => (decided_text(&decided), true),
-        Ok(Err(bad)) => (format!("nothing changed: {}", bad.why()), false),
-        Err(error) => {
-            debug!(%error, "a decision could not be carried out whole");
-            (
-                format!("{error}: what was decided is carried out later"),
-                true,
-            )
+/// What became of what a button or a sign says.
+pub(crate) async fn decide(home: &Home, choice: &Choice<'_>) -> String {
+    let error = match plans::decide(home, choice).await {
+        Ok(Ok(decided)) => return decided_text(&decided),
+        Ok(Err(bad)) => return format!("nothing changed: {}", bad.why()),
+        Err(error) => error,
+    };
+    debug!(%error, "a decision could not be carried out whole");
+    match home.store.approval(choice.id).await {
+        Ok(Some(row)) if row.decision.is_some() => {
+            format!("{error}: what was decided is carried out later")
         }
+        _ => format!("nothing is decided: {error}"),
     }
 }
 

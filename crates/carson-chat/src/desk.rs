@@ -17,6 +17,7 @@ use crate::answers::{Answer, Asker, answer, decide, named};
 use crate::heard::{Deed, Heard, heard};
 use crate::newest::Newest;
 use crate::post::{APPROVE, REJECT, Room};
+use crate::questions;
 use crate::verbs::{ChatVerb, May};
 use crate::words::{Meaning, meaning};
 
@@ -235,20 +236,24 @@ impl Desk<'_> {
             decision,
             by: &by,
         };
-        let (text, counts) = decide(self.home, &choice).await;
+        let text = decide(self.home, &choice).await;
         self.reply(post, &text).await?;
-        if counts && let Some(row) = self.home.store.approval(id).await? {
-            let place = (self.heard.channel.as_str(), post);
-            let done = async {
-                Room::open(self.chat)?
-                    .answered(place, &row, (decision, &by))
-                    .await
-            };
-            if let Err(error) = done.await {
-                warn!(%error, "the buttons of a question stay where they are");
-            }
+        let Some(mut row) = self.home.store.approval(id).await? else {
+            return Ok(());
+        };
+        if row.decision.is_none() {
+            return Ok(());
         }
-        Ok(())
+        if row.post.is_none() {
+            // It was posted by a process that died before it had noted where.
+            let (channel, now) = (self.heard.channel.as_str(), self.home.clock.now());
+            self.home
+                .store
+                .approval_asked(id, (channel, post), now)
+                .await?;
+            row.post = Some((channel.to_owned(), post.to_owned()));
+        }
+        questions::strip_one(self.home, self.chat, &row).await
     }
 
     async fn not_decided(&self, why: &'static str) -> Result<(), StoreError> {
@@ -272,7 +277,10 @@ impl Desk<'_> {
     }
 
     async fn reply(&self, thread: &str, text: &str) -> Result<(), StoreError> {
-        let text = self.home.redactor.redact(text);
+        // Where the home is on this machine is nobody's business there.
+        let root = self.home.fleet.layout.root.display().to_string();
+        let text = text.replace(&root, "$CARSON_HOME");
+        let text = self.home.redactor.redact(&text);
         let place = (self.heard.channel.as_str(), thread);
         let said = async { Room::open(self.chat)?.reply(place, &text).await };
         if let Err(error) = said.await {

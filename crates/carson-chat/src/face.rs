@@ -1,24 +1,36 @@
 //! The task that listens, as long as the settings want it.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use carson_core::Event;
 use carson_notify::Chat;
 use carson_notify::slack::Web;
+use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::mpsc::channel;
 use tokio::task::JoinHandle;
-use tracing::{error, warn};
+use tokio::time::sleep;
+use tracing::{error, info, warn};
 
 use crate::newest::{Newest, chat_of};
+use crate::socket::Tell;
 use crate::{desk, questions, socket};
 
 /// Envelopes that wait to be dealt with. More are not acknowledged, and come again.
 const WAITING: usize = 100;
+/// How often it is looked whether the file holds another token, once Slack has refused one.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// Who listens now. Dropping it ends that.
-#[derive(Default)]
-pub struct Face(Option<Listens>);
+pub struct Face {
+    now: Option<Listens>,
+    tell: Tell,
+}
 
 struct Listens {
     to: Chat,
+    is_refused: Arc<AtomicBool>,
     task: JoinHandle<()>,
 }
 
@@ -29,44 +41,92 @@ impl Drop for Listens {
 }
 
 impl Face {
+    /// Nobody yet.
+    #[must_use]
+    pub fn telling(tell: Tell) -> Self {
+        Self { now: None, tell }
+    }
+
     /// Listens where the settings of now say; called when they were read. Where Slack refused, it is tried again.
     pub fn follow(&mut self, newest: &Newest) {
         let wanted = chat_of(&newest());
         let listens = self
-            .0
+            .now
             .as_ref()
-            .filter(|listens| !listens.task.is_finished());
+            .filter(|listens| !listens.is_refused.load(Ordering::Relaxed));
         if listens.map(|listens| &listens.to) == wanted.as_ref() {
             return;
         }
-        self.0 = None;
-        self.0 = wanted.map(|to| Listens {
-            task: tokio::spawn(listen(newest.clone(), to.clone())),
+        self.now = None;
+        (self.tell)(None);
+        let is_refused = Arc::new(AtomicBool::new(false));
+        self.now = wanted.map(|to| Listens {
+            task: tokio::spawn(keep(
+                newest.clone(),
+                to.clone(),
+                (self.tell.clone(), is_refused.clone()),
+                LOOK,
+            )),
+            is_refused,
             to,
         });
     }
 }
 
-/// Listens until Slack refuses; says so once.
-async fn listen(newest: Newest, chat: Chat) {
-    let home = newest();
-    let why = match carson_home::secrets::secret(&chat.app_token_file) {
-        Err(why) => why,
-        Ok(token) => {
-            home.redactor.learn([token.clone()]);
-            let web = Web::at(&chat.api_base, token);
-            let (to, from) = channel(WAITING);
-            tokio::select! {
-                refused = socket::keep(&web, &to) => refused.0,
-                () = desk::keep(&newest, &chat, from) => "it ended".to_owned(),
-                () = questions::keep(&newest, &chat) => "it ended".to_owned(),
-            }
+/// Listens until Slack refuses, says so once, and listens again as soon as the file holds another token.
+pub(crate) async fn keep(
+    newest: Newest,
+    chat: Chat,
+    (tell, is_refused): (Tell, Arc<AtomicBool>),
+    look: Duration,
+) {
+    loop {
+        let token = token(&chat);
+        let why = match &token {
+            Err(why) => why.clone(),
+            Ok(token) => listen(&newest, &chat, token, &tell).await,
+        };
+        is_refused.store(true, Ordering::Relaxed);
+        tell(Some(&format!("the sign-in is refused: {why}")));
+        note(&newest, why).await;
+        while is_same(&token, &self::token(&chat)) {
+            sleep(look).await;
         }
-    };
+        info!("the file holds another token: the chat is asked again");
+        is_refused.store(false, Ordering::Relaxed);
+    }
+}
+
+fn token(chat: &Chat) -> Result<SecretString, String> {
+    carson_home::secrets::secret(&chat.app_token_file)
+}
+
+fn is_same(one: &Result<SecretString, String>, other: &Result<SecretString, String>) -> bool {
+    match (one, other) {
+        (Ok(one), Ok(other)) => one.expose_secret() == other.expose_secret(),
+        (Err(one), Err(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// Listens with a token; why Slack has none of it.
+async fn listen(newest: &Newest, chat: &Chat, token: &SecretString, tell: &Tell) -> String {
+    newest().redactor.learn([token.clone()]);
+    let web = Web::at(&chat.api_base, token.clone());
+    let (to, from) = channel(WAITING);
+    tokio::select! {
+        refused = socket::keep(&web, &to, tell) => refused.0,
+        () = desk::keep(newest, chat, from) => "it ended".to_owned(),
+        () = questions::keep(newest, chat) => "it ended".to_owned(),
+    }
+}
+
+async fn note(newest: &Newest, why: String) {
     error!(
         why,
         "nobody is listened to in the chat until the settings or their secrets change"
     );
+    let home = newest();
     let event = Event::ChatSignInRefused { why };
     let noted = home.store.event(&event, None, None, home.clock.now()).await;
     if let Err(error) = noted {

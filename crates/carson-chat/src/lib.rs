@@ -43,6 +43,7 @@ mod words;
 
 pub use face::Face;
 pub use newest::Newest;
+pub use socket::Tell;
 pub use verbs::{ChatVerb, May, VERBS};
 
 #[cfg(test)]

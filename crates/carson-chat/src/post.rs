@@ -93,20 +93,26 @@ impl Room {
         }
     }
 
-    /// Takes the buttons off a question: it was answered.
-    pub(crate) async fn answered(
-        &self,
-        (channel, ts): (&str, &str),
-        row: &ApprovalRow,
-        (decision, by): (Decision, &str),
-    ) -> Result<(), PostError> {
-        let (title, text) = question(row);
-        let said = format!("{} by {by}", decision.as_str());
+    /// Takes the buttons off a question that can be answered no more, and says why.
+    pub(crate) async fn answered(&self, row: &ApprovalRow) -> Result<(), PostError> {
+        let Some((channel, ts)) = &row.post else {
+            return Ok(());
+        };
+        let end = match (row.decision, &row.decided_by) {
+            (None, _) => "Expired".to_owned(),
+            (Some(Decision::Gone), _) => "Waits no more".to_owned(),
+            (Some(said), Some(by)) => format!("{} by {by}", said.as_str()),
+            (Some(said), None) => said.as_str().to_owned(),
+        };
+        let title = match row.issue {
+            Some(issue) => format!("{end}: the plan on {}#{issue}", row.repo),
+            None => format!("{end}: a new issue in {}", row.repo),
+        };
         let body = json!({
             "channel": channel,
             "ts": ts,
-            "text": first_line(&format!("{said}: {title}")),
-            "blocks": sections(&format!("{said}: {title}\n{text}")),
+            "text": first_line(&title),
+            "blocks": sections(&format!("{title}\n{}", row.body)),
         });
         self.web.call("chat.update", &body).await.map(drop)
     }

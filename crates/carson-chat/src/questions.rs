@@ -1,12 +1,13 @@
-//! Questions that wait are asked in the chat, until it has them.
+//! Questions that wait are asked in the chat, until it has them; and those that can be answered no more lose their
+//! buttons, whoever decided them and by whichever way. Both are read from the rows, each time anew.
 
 use std::time::Duration;
 
 use carson_core::Event;
 use carson_core::outcome::Severity;
 use carson_home::{Home, Word};
-use carson_notify::Chat;
 use carson_notify::slack::spot;
+use carson_notify::{Chat, PostError};
 use carson_operator::plans::CANNOT_BE_ASKED;
 use carson_store::{ApprovalRow, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
@@ -15,7 +16,7 @@ use tracing::{info, warn};
 use crate::newest::Newest;
 use crate::post::Room;
 
-/// How often it is looked whether one waits.
+/// How often it is looked: two questions to the rows, each by an index that holds nothing where nothing waits.
 const EVERY: Duration = Duration::from_secs(5);
 /// The first wait after a failure; it doubles.
 const FIRST: TimeDelta = TimeDelta::seconds(5);
@@ -24,10 +25,22 @@ const SELDOM: TimeDelta = TimeDelta::minutes(2);
 /// The sink whose threads these are.
 const SINK: &str = "slack";
 
-/// Asks what waits, again and again.
+/// What Slack says of a post that cannot be changed any more, such as one that somebody has deleted.
+const NO_POST: [&str; 3] = [
+    "message_not_found",
+    "cant_update_message",
+    "edit_window_closed",
+];
+
+/// Looks again and again.
 pub(crate) async fn keep(newest: &Newest, chat: &Chat) {
     loop {
-        if let Err(error) = ask(&newest(), chat).await {
+        let home = newest();
+        let looked = async {
+            ask(&home, chat).await?;
+            strip(&home, chat).await
+        };
+        if let Err(error) = looked.await {
             warn!(%error, "what waits for an answer cannot be read");
         }
         tokio::time::sleep(EVERY).await;
@@ -44,6 +57,40 @@ pub(crate) async fn ask(home: &Home, chat: &Chat) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Takes the buttons off what can be answered no more and is due.
+pub(crate) async fn strip(home: &Home, chat: &Chat) -> Result<(), StoreError> {
+    let now = home.clock.now();
+    for row in home.store.approvals_with_buttons(now).await? {
+        if is_due(&row, now) {
+            strip_one(home, chat, &row).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the buttons off one; what fails is tried again.
+pub(crate) async fn strip_one(
+    home: &Home,
+    chat: &Chat,
+    row: &ApprovalRow,
+) -> Result<(), StoreError> {
+    let done = async { Room::open(chat)?.answered(row).await }.await;
+    let now = home.clock.now();
+    match done {
+        Ok(()) => home.store.approval_is_bare(&row.id, now).await,
+        Err(PostError::Permanent(why)) if NO_POST.contains(&why.as_str()) => {
+            info!(repo = %row.repo, why, "the post of a question is there no more");
+            home.store.approval_is_bare(&row.id, now).await
+        }
+        Err(error) => {
+            let why = error.to_string();
+            let failures = home.store.approval_not_asked(&row.id, &why, now).await?;
+            warn!(repo = %row.repo, failures, why, "the buttons of a question stay where they are");
+            Ok(())
+        }
+    }
 }
 
 /// Whether the chat is to be tried with it now.

@@ -1,5 +1,6 @@
 //! Socket Mode: connected for as long as Slack lets us in.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use carson_notify::PostError;
@@ -20,8 +21,13 @@ const SILENCE: Duration = Duration::from_secs(180);
 const TO_ACKNOWLEDGE: Duration = Duration::from_secs(3);
 /// The wait before another socket where Slack only changes them.
 const ROUTINE: Duration = Duration::from_secs(1);
+/// How many failures in a row are worth a word to who asks how the fleet is.
+const TOLD: u32 = 3;
 /// How long Slack may ask to wait.
 const LONGEST_ASKED: Duration = Duration::from_secs(600);
+
+/// Told why nobody is listened to at the moment, or that somebody is.
+pub type Tell = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// Why nobody is listened to any more: what Slack said.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,11 +44,11 @@ enum End {
 }
 
 /// Hands over what arrives, over one connection after another, until Slack refuses.
-pub(crate) async fn keep(web: &Web, to: &Sender<Value>) -> Refused {
+pub(crate) async fn keep(web: &Web, to: &Sender<Value>, tell: &Tell) -> Refused {
     let mut failures = 0_u32;
     loop {
         let since = Instant::now();
-        let (why, asked) = match once(web, to).await {
+        let (why, asked) = match once(web, to, tell).await {
             Ok(End::Refused(why)) | Err(PostError::Permanent(why)) => return Refused(why),
             Ok(End::Again(why)) => (why, Duration::ZERO),
             Ok(End::Refresh) => {
@@ -57,6 +63,10 @@ pub(crate) async fn keep(web: &Web, to: &Sender<Value>) -> Refused {
             true => 1,
             false => failures.saturating_add(1),
         };
+        // One connection breaks off now and then, and the next one stands at once.
+        if failures >= TOLD {
+            tell(Some(&format!("its socket does not open: {why}")));
+        }
         let wait = wait(failures, jitter()).max(asked.min(LONGEST_ASKED));
         match wait < LONGEST / 2 {
             true => info!(why, failures, ?wait, "the chat's socket is opened anew"),
@@ -67,7 +77,7 @@ pub(crate) async fn keep(web: &Web, to: &Sender<Value>) -> Refused {
 }
 
 /// One connection.
-async fn once(web: &Web, to: &Sender<Value>) -> Result<End, PostError> {
+async fn once(web: &Web, to: &Sender<Value>, tell: &Tell) -> Result<End, PostError> {
     let answer = web.call("apps.connections.open", &json!({})).await?;
     let address = answer["url"].as_str().unwrap_or_default();
     let mut socket = match connect(address).await {
@@ -90,7 +100,10 @@ async fn once(web: &Web, to: &Sender<Value>) -> Result<End, PostError> {
             continue;
         };
         match envelope["type"].as_str() {
-            Some("hello") => info!("the chat is listened to"),
+            Some("hello") => {
+                tell(None);
+                info!("the chat is listened to");
+            }
             Some("disconnect") => {
                 let why = envelope["reason"].as_str().unwrap_or("no reason given");
                 return Ok(match why {

@@ -1,5 +1,6 @@
 //! Answers of the operator's verbs as lines of text. They are escaped where they are posted.
 
+use carson_core::text::counted;
 use serde_json::Value;
 
 /// Lines of one answer.
@@ -88,12 +89,14 @@ fn list(value: &Value, none: &str, line: fn(&Value) -> Vec<String>) -> Vec<Strin
 }
 
 fn status(seen: &Value) -> Vec<String> {
+    let waiting = seen["outbox"].as_u64().unwrap_or_default();
     let mut lines = vec![format!(
-        "{}: {} running, ${:.2} today, {} posts wait",
+        "{}: {} running, ${:.2} today, {} {}",
         word(&seen["fleet"]),
         all(&seen["running"]).count(),
         seen["spent_today"].as_f64().unwrap_or_default(),
-        word(&seen["outbox"]),
+        counted(waiting, "post"),
+        if waiting == 1 { "waits" } else { "wait" },
     )];
     for role in all(&seen["roles"]) {
         let next = match role["next"].is_null() {
@@ -112,6 +115,13 @@ fn status(seen: &Value) -> Vec<String> {
             "{}: next {next}{last}{breaker}",
             word(&role["name"])
         ));
+    }
+    if !seen["no_room"].is_null() {
+        lines.push(format!("no room: {}", word(&seen["no_room"])));
+    }
+    for face in all(&seen["faces"]) {
+        let (name, host) = (word(&face["name"]), word(&face["host"]));
+        lines.push(format!("{name} is shut on {host}: {}", word(&face["why"])));
     }
     for pause in all(&seen["pauses"]) {
         lines.push(format!(

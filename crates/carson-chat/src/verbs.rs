@@ -131,12 +131,6 @@ fn scope(words: &[String]) -> Value {
     }
 }
 
-fn pause(words: &[String]) -> Value {
-    let mut ask = scope(words);
-    ask["reason"] = json!("paused in the chat");
-    ask
-}
-
 /// Every verb there is.
 pub const VERBS: &[ChatVerb] = &[
     looks(
@@ -172,7 +166,7 @@ pub const VERBS: &[ChatVerb] = &[
         "fleet|ROLE|repo:NAME|account:NAME",
         "Nothing of it fires until it is resumed; what runs goes on",
         &[Shape::Text],
-        Does::Asks("pause", pause),
+        Does::Asks("pause", scope),
     ),
     changes(
         "resume",

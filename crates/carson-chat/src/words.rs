@@ -109,8 +109,8 @@ impl Shape {
                 let number = word
                     .split_once('#')
                     .map_or(word.as_str(), |(_, number)| number);
-                !number.is_empty()
-                    && number.len() < 12
+                !number.starts_with('0')
+                    && (1..12).contains(&number.len())
                     && number.chars().all(|c| c.is_ascii_digit())
             }
             Self::Span => carson_config::parse_duration(&word).is_ok(),

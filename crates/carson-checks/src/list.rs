@@ -324,7 +324,7 @@ pub const LIST: &[Check] = checks![
         "cargo install --path embedder; docs/MEMORY.md says where the model comes from",
         Home(|scene| Box::pin(embedder::installed(scene)));
     "sink.NAME.answers", Never,
-        "the chat takes posts: Slack is asked by `auth.test`; a webhook is not asked, since whatever is sent there is a post",
+        "the chat takes posts: Slack is asked by `auth.test`, and where people are listened to, for a socket; a webhook is not asked, since whatever is sent there is a post",
         "renew the token or the address in the file that the sink's section names",
         Sink(|scene, sink| Box::pin(sinks::answers(scene, sink)));
 ];

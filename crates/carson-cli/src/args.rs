@@ -1,7 +1,9 @@
 //! The command line.
 
 pub mod agent;
+pub mod asked;
 pub mod engine;
+pub mod forge;
 pub mod looping;
 pub mod memory;
 pub mod service;
@@ -20,7 +22,9 @@ use clap::{ArgGroup, Args as ClapArgs, Parser, Subcommand};
 
 use crate::error::EXIT_CODES;
 use agent::Agent;
+use asked::Asked;
 use engine::Engine;
+pub use forge::{IssueAction, LabelsAction, PrAction};
 use looping::Loop;
 use memory::Memory;
 use service::Service;
@@ -90,47 +94,8 @@ pub enum Command {
     /// a pull request. What a person has touched since is left, and named; what another firing stands on waits for
     /// that. Said again, it looks again, and does what is still to be done.
     Undo(Undo),
-    /// Reject the plan that waits on an issue: nothing of it is filed.
-    Reject {
-        /// The issue's number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        issue: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// List what waits for a yes or a no, with its text and what names it.
-    Plans,
-    /// Say whether the fleet itself is well, and which alerts there were.
-    Health,
-    /// Say what was merged, and what is ready to be.
-    Shipped {
-        /// Since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
-        #[arg(long, default_value = carson_operator::shipped::SINCE)]
-        since: String,
-    },
-    /// Tell the chat nothing but alerts for a while.
-    Quiet {
-        /// For how long (2h), a week at most.
-        r#for: String,
-        /// Only there (`slack`).
-        #[arg(long)]
-        sink: Option<String>,
-    },
-    /// Say that an alert was seen: the same is not told again for a day.
-    Ack {
-        /// Its id, as `carson health` lists it.
-        alert: String,
-    },
-    /// Listen to somebody in the chat.
-    Trust {
-        /// Their id there (U012ABC34).
-        id: String,
-    },
-    /// Listen to somebody in the chat no more.
-    Untrust {
-        /// Their id there.
-        id: String,
-    },
+    #[command(flatten)]
+    Asked(Asked),
     /// Show roles, stops and running firings on one screen.
     Status {
         /// List every housekeeping job with its last run, its result and its next run.
@@ -533,6 +498,15 @@ pub struct Fire {
     /// Only this story of the plan, of a role that does stories.
     #[arg(long, value_name = "ID", conflicts_with = "work")]
     pub story: Option<String>,
+    /// Fire over a pause, a daily cap, an account's reserve or an open breaker; --reason says why.
+    ///
+    /// What it fires over is said. A block of the provider, a forge's limit, a budget, a firing that runs and a host that
+    /// is full hold it all the same, and so does everything that a firing looks at itself.
+    #[arg(long, requires = "reason", conflicts_with = "dry_run")]
+    pub force: bool,
+    /// With --force: why; `carson why` and `carson show` have it.
+    #[arg(long, value_name = "TEXT", requires = "force")]
+    pub reason: Option<String>,
     /// Only say what would be done: preflight is asked, and nothing is claimed.
     #[arg(long)]
     pub dry_run: bool,
@@ -612,184 +586,6 @@ pub struct RepoArg {
     /// The repository; needed when there are several.
     #[arg(long)]
     pub repo: Option<String>,
-}
-
-/// `carson issue`
-#[derive(Debug, Subcommand)]
-pub enum IssueAction {
-    /// Make an issue that a role may take up.
-    Create {
-        /// Its title.
-        #[arg(required_unless_present = "title_option")]
-        title: Option<String>,
-        /// Its title, as `gh` takes it.
-        #[arg(short, long = "title", value_name = "TITLE", conflicts_with = "title")]
-        title_option: Option<String>,
-        /// Its text.
-        #[arg(short, long, default_value = "", allow_hyphen_values = true)]
-        body: String,
-        /// Its labels; without any it gets the one of the role that makes changes there.
-        #[arg(short, long = "label", value_delimiter = ',')]
-        labels: Vec<String>,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// List open issues.
-    List {
-        /// Only with this label.
-        #[arg(long)]
-        label: Option<String>,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Show one issue with its comments.
-    Show {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Close an issue.
-    Close {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Open a closed issue again; `carson retry` gives it to its role.
-    Reopen {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Add labels to an issue and take labels away.
-    Label {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        /// Labels that it gets.
-        #[arg(long, value_name = "LABEL", value_delimiter = ',')]
-        add: Vec<String>,
-        /// Labels that it loses.
-        #[arg(long, value_name = "LABEL", value_delimiter = ',')]
-        remove: Vec<String>,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Change the title or the text of an issue.
-    Edit {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        /// Its new title.
-        #[arg(short, long)]
-        title: Option<String>,
-        /// Its new text.
-        #[arg(short, long, allow_hyphen_values = true)]
-        body: Option<String>,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-}
-
-/// `carson labels`
-#[derive(Debug, Subcommand)]
-pub enum LabelsAction {
-    /// Say which labels a repository lacks; exit code 1 when one lacks any.
-    Check {
-        /// One repository; without it all.
-        #[arg(long)]
-        repo: Option<String>,
-    },
-    /// Make the labels that a repository lacks.
-    Bootstrap {
-        /// One repository; without it all.
-        #[arg(long)]
-        repo: Option<String>,
-    },
-}
-
-/// `carson pr`
-#[derive(Debug, Subcommand)]
-pub enum PrAction {
-    /// List pull requests.
-    List {
-        /// Closed ones too.
-        #[arg(long)]
-        all: bool,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Show one pull request with its comments.
-    Show {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Show what a pull request changes.
-    Diff {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Show what checks say of a pull request, and whether it can be merged.
-    Checks {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Show the reviews of a pull request, and what is said about its lines.
-    Reviews {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Make a draft ready for review.
-    Ready {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Merge a pull request into its base branch; its issue is closed as done.
-    Merge {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        /// Do not ask.
-        #[arg(long)]
-        yes: bool,
-        /// The commit that was read, as `pr show` prints it: when the branch has another one now, nothing is
-        /// merged.
-        #[arg(long, value_name = "SHA")]
-        match_head_commit: Option<String>,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
-    /// Close a pull request without merging it; its branch stays, its issue goes back.
-    Close {
-        /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-        number: u64,
-        /// Why, as a comment there.
-        #[arg(short, long, default_value = "", allow_hyphen_values = true)]
-        comment: String,
-        #[command(flatten)]
-        repo: RepoArg,
-    },
 }
 
 /// `carson breaker`

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::id::AccountName;
 pub use crate::skip::SkipReason;
 pub use crate::stops::{BLOCK_HORIZON, Block, Gate, LastFiring, Overlap, Pause, admit_account};
-use crate::stops::{standing, with_room};
+use crate::stops::{STOPS, Standing, standing, with_room};
 pub use crate::usage::{Budget, Shares, Spent, UsageWindow};
 
 /// The decision.
@@ -23,11 +23,43 @@ pub enum Admission {
 /// Decides: the first of the [stops](crate::stops) that stands, else the first account that is free.
 #[must_use]
 pub fn admit(gate: &Gate, now: DateTime<Utc>) -> Admission {
-    match standing(gate, now).next() {
+    decided(standing(gate, now).next(), gate, &with_room(gate, now), now)
+}
+
+/// The same for an operator who fires over what [yields](crate::stops::Stop::yields) to a reason.
+#[must_use]
+pub fn admit_forced(gate: &Gate, now: DateTime<Utc>) -> Admission {
+    let mut holds = STOPS.iter().filter(|stop| !stop.yields);
+    let first = holds.find_map(|stop| (stop.stands)(gate, now));
+    // What is kept for people is theirs to give, once nothing else is left.
+    let room = with_room(gate, now);
+    let accounts = if room.is_empty() {
+        &gate.accounts
+    } else {
+        &room
+    };
+    decided(first, gate, accounts, now)
+}
+
+/// What stands and would give way to such an operator, in the order of the list.
+#[must_use]
+pub fn yielding(gate: &Gate, now: DateTime<Utc>) -> Vec<SkipReason> {
+    let yielding = STOPS.iter().filter(|stop| stop.yields);
+    let stand = yielding.filter_map(|stop| (stop.stands)(gate, now));
+    stand.map(|stop| stop.reason).collect()
+}
+
+fn decided(
+    first: Option<Standing>,
+    gate: &Gate,
+    accounts: &[AccountName],
+    now: DateTime<Utc>,
+) -> Admission {
+    match first {
         Some(stop) if stop.waits => Admission::Wait(stop.reason.to_string()),
         Some(stop) => Admission::Skip(stop.reason),
         None if !gate.asks_models => Admission::Admit(None),
-        None => admit_account(&with_room(gate, now), &gate.blocks, now)
+        None => admit_account(accounts, &gate.blocks, now)
             .map_or_else(Admission::Skip, |account| Admission::Admit(Some(account))),
     }
 }

@@ -199,6 +199,13 @@ events! {
         /// Why.
         why: String,
     }
+    /// An operator fired a role although something kept it from firing (`carson fire --force`).
+    FiringForced = "firing.forced" {
+        /// Why, as they said.
+        reason: String,
+        /// What would have kept it: nothing where nothing stood.
+        over: Vec<String>,
+    }
     /// An operator took back what a firing did, as far as nobody had touched it since.
     FiringUndone = "firing.undone" {
         /// How many of its compensations are done.

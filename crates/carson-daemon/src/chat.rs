@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use carson_chat::{Face, Newest};
 
+use crate::faces::Faces;
 use crate::jobs::Shared;
 
 /// Whoever listens, and the settings that it follows.
@@ -14,10 +15,10 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// Nobody yet.
-    pub(crate) fn of(shared: &Shared) -> Self {
+    pub(crate) fn of(shared: &Shared, faces: &Faces) -> Self {
         let shared = shared.clone();
         Self {
-            face: Face::default(),
+            face: Face::telling(faces.tell("chat")),
             newest: Arc::new(move || {
                 let home = shared.read().unwrap_or_else(PoisonError::into_inner);
                 home.clone()

@@ -23,6 +23,7 @@ use crate::alarm_clock;
 use crate::chat::Listener;
 use crate::due::Ledger;
 use crate::embedder;
+use crate::faces::Faces;
 use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
 use crate::lock::{DaemonLock, LockError};
@@ -177,6 +178,8 @@ struct Daemon {
     numbers: metrics::Face,
     chat: Listener,
     embedder: embedder::Kept,
+    /// Held for its drop.
+    _faces: Faces,
 }
 
 struct Signals {
@@ -210,15 +213,16 @@ impl Daemon {
         let shared: Shared = Arc::new(RwLock::new(home.clone()));
         let (look, health, drains) = (Arc::default(), Health::default(), Arc::default());
         let (heart, pulse) = watchdog::pair(&look);
-        let numbers = metrics::Face::of(metrics::Facts {
+        let faces = Faces::start(home.clone());
+        let facts = metrics::Facts {
             shared: shared.clone(),
             health: health.clone(),
             pulse: pulse.clone(),
             drains: Arc::clone(&drains),
             text: Mutex::default(),
-        });
+        };
         Ok(Self {
-            chat: Listener::of(&shared),
+            chat: Listener::of(&shared, &faces),
             shared,
             home,
             start,
@@ -233,10 +237,11 @@ impl Daemon {
             heart,
             pulse,
             drains,
-            tools: mcp::Face::default(),
-            page: page::Face::default(),
-            numbers,
+            tools: mcp::Face::of(&faces),
+            page: page::Face::of(&faces),
+            numbers: metrics::Face::of(facts, faces.tell("metrics")),
             embedder: embedder::Kept::default(),
+            _faces: faces,
         })
     }
 

@@ -23,13 +23,15 @@
 //! loop itself turns is what the watchdog and the heartbeat ask ([`watchdog`]).
 //!
 //! Reading order: `daemon.rs`, `due.rs`, `wall_clock_timer.rs`, `alarm_clock.rs`, `reload.rs`, `health.rs`,
-//! `watchdog.rs`, `jobs.rs`, `outbox.rs`, `mcp.rs`, `page.rs`, `chat.rs`, `metrics.rs`, `embedder.rs`.
+//! `watchdog.rs`, `jobs.rs`, `outbox.rs`, `faces.rs`, `served.rs`, `mcp.rs`, `page.rs`, `chat.rs`,
+//! `metrics.rs`, `embedder.rs`.
 
 mod alarm_clock;
 mod chat;
 mod daemon;
 mod due;
 mod embedder;
+mod faces;
 mod health;
 mod heartbeat_url;
 mod jobs;

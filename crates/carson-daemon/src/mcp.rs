@@ -9,14 +9,19 @@ use carson_mcp::{Opening, Roots, Standing, http};
 use carson_redact::Redactor;
 use secrecy::SecretString;
 
+use crate::faces::Faces;
 use crate::jobs::Shared;
 use crate::served::Served;
 
 /// The tools, where the settings want them served.
-#[derive(Default)]
 pub(crate) struct Face(Served);
 
 impl Face {
+    /// Nothing is served yet.
+    pub(crate) fn of(faces: &Faces) -> Self {
+        Self(Served::telling(faces.tell("mcp")))
+    }
+
     /// Serves where the settings of now say. What may be done there, and by whom, is asked of them at
     /// every call.
     pub(crate) fn follow(&mut self, shared: &Shared) {
@@ -31,8 +36,8 @@ impl Face {
             home.redactor.learn([token.clone()]);
             Ok(token)
         });
-        self.0.follow(wanted, |at| {
-            tokio::spawn(async move { match http::keep(at, standing, token).await {} })
+        self.0.follow(wanted, |at, tell| {
+            tokio::spawn(async move { match http::keep(at, standing, token, &tell).await {} })
         });
     }
 }

@@ -15,9 +15,12 @@ use tokio::task::JoinHandle;
 
 pub(crate) use facts::Facts;
 
+use crate::faces::Tell;
+
 /// What is served now. Dropping it ends that.
 pub(crate) struct Face {
     facts: Arc<Facts>,
+    tell: Tell,
     served: Option<Served>,
 }
 
@@ -33,9 +36,11 @@ impl Drop for Served {
 }
 
 impl Face {
-    pub(crate) fn of(facts: Facts) -> Self {
+    /// Nothing yet; whether its address can be had is told.
+    pub(crate) fn of(facts: Facts, tell: Tell) -> Self {
         Self {
             facts: Arc::new(facts),
+            tell,
             served: None,
         }
     }
@@ -48,8 +53,13 @@ impl Face {
         }
         // The old one lets its address go first.
         self.served = None;
+        (self.tell)(None);
         self.served = wanted.map(|settings| Served {
-            task: tokio::spawn(serve::keep(settings.clone(), self.facts.clone())),
+            task: tokio::spawn(serve::keep(
+                settings.clone(),
+                self.facts.clone(),
+                self.tell.clone(),
+            )),
             settings,
         });
     }

@@ -4,14 +4,19 @@ use std::sync::{Arc, PoisonError};
 
 use carson_page::Homes;
 
+use crate::faces::Faces;
 use crate::jobs::Shared;
 use crate::served::Served;
 
 /// The page, where the settings want one.
-#[derive(Default)]
 pub(crate) struct Face(Served);
 
 impl Face {
+    /// Nothing is served yet.
+    pub(crate) fn of(faces: &Faces) -> Self {
+        Self(Served::telling(faces.tell("page")))
+    }
+
     /// Serves where the settings of now say. Who comes in, and by which names, is asked of them at every request.
     pub(crate) fn follow(&mut self, shared: &Shared) {
         let home = shared
@@ -24,10 +29,11 @@ impl Face {
             let home = shared.read().unwrap_or_else(PoisonError::into_inner);
             home.clone()
         });
-        self.0.follow(wanted, |at| {
+        self.0.follow(wanted, |at, tell| {
             tokio::spawn(async move {
-                let Err(error) = carson_page::keep(at, homes).await;
+                let Err(error) = carson_page::keep(at, homes, &tell).await;
                 tracing::error!(error, "the page is not served");
+                tell(Some(&error));
             })
         });
     }

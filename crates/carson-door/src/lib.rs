@@ -20,7 +20,7 @@ mod often;
 mod pace;
 mod places;
 
-pub use listen::{CONNECTIONS, HEAD, bound, keep, serve};
+pub use listen::{CONNECTIONS, HEAD, Told, bound, keep, serve};
 pub use names::{Names, is_same, only};
 pub use often::Often;
 pub use pace::Pace;

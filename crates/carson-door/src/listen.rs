@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::body::{Body, Incoming};
@@ -24,13 +25,16 @@ const HEAD_BYTES: usize = 16 << 10;
 /// How soon an address that cannot be had is tried again.
 const AGAIN: Duration = Duration::from_secs(10);
 
+/// Told why an address cannot be had, or that it can.
+pub type Told = Arc<dyn Fn(Option<&str>) + Send + Sync>;
+
 /// Listens at an address and serves there, as long as this is polled; while the address cannot be had, it is tried
-/// again. The service is made for the address that it is reached at; `what` is its name in the log, and no connection
+/// again, and `told` hears of it. The service is made for the address that it is reached at; `what` is its name in the log, and no connection
 /// lasts longer than `longest`, where one is given.
 pub async fn keep<S, B>(
     address: SocketAddr,
-    what: &'static str,
-    longest: Option<Duration>,
+    (what, longest): (&'static str, Option<Duration>),
+    told: &Told,
     service: impl FnOnce(SocketAddr) -> S,
 ) -> Infallible
 where
@@ -41,19 +45,24 @@ where
     B::Data: Send,
     B::Error: std::error::Error + Send + Sync,
 {
-    serve(bound(address, what, AGAIN).await, what, longest, service).await
+    let listener = bound(address, what, AGAIN, told).await;
+    serve(listener, what, longest, service).await
 }
 
 /// A listener at an address, as soon as that can be had.
-pub async fn bound(address: SocketAddr, what: &str, again: Duration) -> TcpListener {
+pub async fn bound(address: SocketAddr, what: &str, again: Duration, told: &Told) -> TcpListener {
     let mut said = false;
     loop {
         match TcpListener::bind(address).await {
-            Ok(listener) => return listener,
+            Ok(listener) => {
+                told(None);
+                return listener;
+            }
             Err(error) => {
                 if !std::mem::replace(&mut said, true) {
                     tracing::error!(%address, %error, "{what} is not served: the address cannot be had; it is tried again");
                 }
+                told(Some(&format!("{address} cannot be had: {error}")));
                 tokio::time::sleep(again).await;
             }
         }
@@ -227,11 +236,19 @@ mod tests {
     async fn an_address_that_is_taken_is_waited_for() {
         let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let at = taken.local_addr().unwrap();
-        let waiting = tokio::spawn(bound(at, "it", Duration::from_millis(5)));
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let (heard, mut shut) = tokio::sync::watch::channel(None);
+        let told: Told = Arc::new(move |why| {
+            heard.send_replace(Some(why.map(str::to_owned)));
+        });
+        let waiting =
+            tokio::spawn(async move { bound(at, "it", Duration::from_millis(5), &told).await });
+        shut.changed().await.unwrap();
+        let why = shut.borrow_and_update().clone().unwrap();
+        assert!(why.is_some_and(|why| why.starts_with(&format!("{at} cannot be had: "))));
         assert!(!waiting.is_finished());
         drop(taken);
         let listener = waiting.await.unwrap();
+        assert_eq!(shut.borrow().clone(), Some(None), "it can be had");
         assert_eq!(listener.local_addr().unwrap(), at);
     }
 }

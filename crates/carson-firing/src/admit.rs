@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use carson_config::{Priority, Role};
-use carson_core::admission::{Admission, Gate, LastFiring, SkipReason, Spent, admit};
+use carson_core::admission::{Admission, Gate, LastFiring, SkipReason, Spent, admit, admit_forced};
 use carson_core::settle::Halt;
 use carson_core::stops::{during, forge_account};
 use carson_core::work::WorkKey;
@@ -46,6 +46,8 @@ pub struct Wish {
     pub repo: Option<RepoName>,
     /// Only this piece of work.
     pub work: Option<WorkKey>,
+    /// Over what people set, by an operator who said why.
+    pub forced: bool,
 }
 
 /// Asks admission and claims the row, or writes the quiet row that says why not.
@@ -74,7 +76,11 @@ pub async fn claim_all(home: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Clai
     for ((role, wish), mut gate) in wishes.iter().zip(gates) {
         // Those before it in this very pass will run too.
         gate.running_here += u32::try_from(wanted.len()).unwrap_or(u32::MAX);
-        claimed.push(match admit(&gate, begins) {
+        let admission = match wish.forced {
+            true => admit_forced(&gate, begins),
+            false => admit(&gate, begins),
+        };
+        claimed.push(match admission {
             Admission::Wait(why) => Claimed::Wait(why),
             Admission::Skip(reason) => {
                 skips.extend(wish.slot.map(|slot| NewSkip {

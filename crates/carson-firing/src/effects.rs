@@ -26,7 +26,7 @@ use self::bearer::Went;
 pub(crate) use self::bearer::{Bearer, Carried, OpenedPull};
 pub use self::file_issue::DEPENDS_ON;
 pub use self::issue_in::IssueIn;
-pub use self::waiting::waiting_plan;
+pub use self::waiting::{PlanThatWaits, waiting_plan, waiting_plans};
 use crate::ended_pulls::PullError;
 use crate::turn::Turns;
 use carson_home::halt::describe_error;

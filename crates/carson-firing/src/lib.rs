@@ -110,7 +110,10 @@ pub fn questions() -> Vec<carson_proc::inspector::Kind> {
 pub use roles::candidates::{Candidate, Candidates, HeldCandidate, ShownPull};
 pub use roles::look::{candidates, stands};
 
-pub use effects::{DEPENDS_ON, IssueIn, TAKEN_BACK, approve, drop_owed, drop_plans, waiting_plan};
+pub use effects::{
+    DEPENDS_ON, IssueIn, PlanThatWaits, TAKEN_BACK, approve, drop_owed, drop_plans, waiting_plan,
+    waiting_plans,
+};
 
 pub use described::{Written, written};
 pub use older_drafts::SUPERSEDED;

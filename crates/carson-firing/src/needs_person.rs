@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use carson_config::{Repo, RoleKind};
+use carson_core::RepoName;
 use carson_core::work::WorkKey;
-use carson_core::{Effect, RepoName};
 use carson_forge::{Forge, NEEDS_HUMAN, PullState, State};
 use carson_home::Home;
-use carson_store::{EffectState, Firing as Row, StoreError};
+use carson_store::{Firing as Row, StoreError};
 
+use crate::effects::waiting_plans;
 use crate::forge_text::one_line;
 use crate::review_queue::FLEET;
 use crate::roles::command::topic;
@@ -154,18 +155,12 @@ async fn is_open(forge: &Forge, number: u64) -> bool {
 async fn plans(home: &Home) -> Result<Vec<String>, StoreError> {
     let mut lines = Vec::new();
     for repo in home.fleet.repos.values() {
-        for row in home.store.owing_in(&repo.name).await? {
-            for one in home.store.effects(row.id).await? {
-                let (Effect::AwaitApproval { issue, .. }, EffectState::Owed) =
-                    (&one.effect, one.state)
-                else {
-                    continue;
-                };
-                lines.push(format!(
-                    "a plan waits for you on #{issue} of {0} (carson approve {issue} --repo {0})",
-                    repo.name
-                ));
-            }
+        for plan in waiting_plans(home, repo).await? {
+            lines.push(format!(
+                "a plan waits for you on #{issue} of {0} (carson approve {issue} --repo {0})",
+                repo.name,
+                issue = plan.issue
+            ));
         }
     }
     Ok(lines)

@@ -4,7 +4,7 @@
 use carson_core::BlockKind;
 use carson_core::text::instant;
 use carson_home::{Home, disk_space};
-use carson_store::{BlockRow, BreakerRow, PauseRow, PauseScope, StoreError};
+use carson_store::{BlockRow, BreakerRow, FaceRow, PauseRow, PauseScope, StoreError};
 use chrono::{DateTime, Utc};
 
 use crate::daemons::{Daemon, Life, daemons};
@@ -28,6 +28,8 @@ pub struct Standing {
     pub blocks: Vec<BlockRow>,
     /// Breakers that ever moved.
     pub breakers: Vec<BreakerRow>,
+    /// What running daemons serve or listen to, and cannot.
+    pub faces: Vec<FaceRow>,
 }
 
 impl Standing {
@@ -39,9 +41,14 @@ impl Standing {
         let now = home.clock.now();
         let mut blocks = home.store.block_rows().await?;
         blocks.retain(|row| row.until.is_none_or(|until| now < until));
+        let hosts = daemons(home, now).await?;
+        let mut faces = home.store.faces().await?;
+        // What a daemon noted that has ended since is not so any more.
+        faces.retain(|face| runs(&hosts).any(|host| host.row.name == face.host));
         Ok(Self {
             now,
-            hosts: daemons(home, now).await?,
+            hosts,
+            faces,
             no_room: disk_space::check(&home.fleet).err(),
             pauses: home.store.pauses().await?,
             blocks,
@@ -52,22 +59,52 @@ impl Standing {
     /// What of it needs a person, and what they type. What ends by itself, such as a provider's limit, does
     /// not.
     pub(crate) fn for_people(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        if !self.hosts.iter().any(|host| host.life == Life::Runs) {
-            lines.push(NO_DAEMON.to_owned());
-        }
-        lines.extend(self.no_room.iter().map(|why| format!("no room: {why}")));
+        let mut lines = self.unwell();
         let stands = |row: &&PauseRow| row.until.is_none_or(|until| self.now < until);
         lines.extend(self.pauses.iter().filter(stands).map(pause));
         lines.extend(self.blocks.iter().filter_map(block));
+        lines
+    }
+
+    /// What is wrong with the fleet itself, whatever anybody wanted: daemons, room, breakers, faces.
+    #[must_use]
+    pub fn unwell(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let silent = self.hosts.iter().filter(|host| host.life != Life::Runs);
+        match runs(&self.hosts).next() {
+            None => lines.push(NO_DAEMON.to_owned()),
+            Some(_) => lines.extend(silent.map(|host| {
+                let (name, at) = (&host.row.name, instant(host.row.beat_at));
+                format!("nothing was heard of the daemon on {name} since {at}")
+            })),
+        }
+        lines.extend(self.no_room.iter().map(|why| format!("no room: {why}")));
         for row in self.breakers.iter().filter(|row| row.breaker.is_open()) {
             let role = &row.role;
             lines.push(format!(
                 "the breaker of {role} is open (carson breaker reset {role})"
             ));
         }
+        lines.extend(self.faces.iter().map(shut));
         lines
     }
+}
+
+fn runs(hosts: &[Daemon]) -> impl Iterator<Item = &Daemon> {
+    hosts.iter().filter(|host| host.life == Life::Runs)
+}
+
+/// A face that is shut, and since when.
+#[must_use]
+pub fn shut(row: &FaceRow) -> String {
+    let is = match row.name.as_str() {
+        "chat" => "nobody is listened to in the chat".to_owned(),
+        "page" => "the page is not served".to_owned(),
+        "metrics" => "the metrics are not served".to_owned(),
+        name => format!("{} is not served", name.to_uppercase()),
+    };
+    let (host, since) = (&row.host, instant(row.since));
+    format!("{is} by {host} since {since}: {}", one_line(&row.why))
 }
 
 /// What a person types to end a pause.

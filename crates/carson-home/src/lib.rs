@@ -16,6 +16,8 @@ mod id;
 pub mod lent_dirs;
 mod posts;
 pub mod secrets;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use firing_ref::FiringRef;
 pub use home::{EMBEDDER, ForgeOpenError, Home};

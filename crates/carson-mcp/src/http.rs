@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use carson_door::{Names, Often};
+use carson_door::{Names, Often, Told};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -42,8 +42,13 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Listens at an address and serves there, as long as this is polled; while the address cannot be had, it is tried
 /// again.
-pub async fn keep(address: SocketAddr, standing: Arc<dyn Standing>, token: Token) -> Infallible {
-    carson_door::keep(address, MCP, None, move |at| {
+pub async fn keep(
+    address: SocketAddr,
+    standing: Arc<dyn Standing>,
+    token: Token,
+    told: &Told,
+) -> Infallible {
+    carson_door::keep(address, (MCP, None), told, move |at| {
         served(Door::new(at, standing, token))
     })
     .await

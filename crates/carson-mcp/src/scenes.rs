@@ -4,17 +4,15 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use carson_config::{LoadOptions, McpGrant, load};
+use carson_config::McpGrant;
 use carson_core::Clock;
-use carson_home::Home;
+use carson_home::{Home, testing};
 use carson_loop::api;
 use carson_loop::caller::Caller;
 use carson_loop::config::Config;
 use carson_loop::place::{Layout, Place};
 use carson_loop::words::Words;
-use carson_proc::inspector::Inspector;
 use carson_redact::Redactor;
-use carson_store::Store;
 use tempfile::TempDir;
 
 use crate::desk::{Opening, Standing};
@@ -33,26 +31,7 @@ pub(crate) async fn home(dir: &Path) -> Home {
     let role = dir.join("roles/hand");
     std::fs::create_dir_all(&role).unwrap();
     std::fs::write(role.join("role.toml"), ROLE).unwrap();
-    let options = LoadOptions {
-        home: dir.to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = load(&options).unwrap().fleet;
-    fleet.layout.create().unwrap();
-    Home {
-        inspector: Inspector::of("/nowhere/carson"),
-        store: Store::open(&fleet.database).await.unwrap(),
-        fleet: Arc::new(fleet),
-        clock: Clock::system(),
-        program: "/nowhere/carson".into(),
-        environ: Vec::new(),
-        user_home: None,
-        redactor: Redactor::default(),
-        vectors: Default::default(),
-    }
+    testing::open(dir, Clock::system()).await.unwrap()
 }
 
 /// What a server was given; a test takes it back, or gives more.

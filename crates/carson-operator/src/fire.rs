@@ -1,10 +1,11 @@
 //! Firing a role by hand.
 
 use carson_config::{Repo, Role, WorkFrom};
+use carson_core::admission::yielding;
 use carson_core::story::StoryId;
 use carson_core::work::WorkKey;
-use carson_core::{FiringId, Outcome, RepoName, SkipKind};
-use carson_firing::admit::{Claimed, Wish, claim};
+use carson_core::{Event, FiringId, Outcome, RepoName, SkipKind};
+use carson_firing::admit::{self, Claimed, Wish, claim};
 use carson_firing::dispatch::{Begin, start_firing};
 use carson_firing::dry_run::{self, Outlook};
 use carson_firing::queue::{self, Held};
@@ -18,6 +19,9 @@ use serde::{Deserialize, Serialize};
 use crate::names;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
+
+/// Longest reason.
+const REASON_MAX: usize = 300;
 
 /// Fire a role now.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -42,6 +46,9 @@ pub enum Fired {
     Claimed {
         /// The firing.
         firing: FiringId,
+        /// What it fires over.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        over: Vec<String>,
     },
     /// Something keeps the role from firing.
     Skipped(Skipped),
@@ -64,18 +71,59 @@ impl Fire {
     /// # Errors
     /// When the role or the repository is not there, or the store does not answer.
     pub async fn claim(self, home: &Home) -> Result<Fired, Refusal> {
+        self.claimed(home, None).await
+    }
+
+    /// The same over what people set (pauses, the reserve, a cap) and over an open breaker, whose probe it is then, for
+    /// the reason that is said. It stands in an event of the firing, with what it fires over. What a provider or a
+    /// forge says, money, and what runs already hold it as ever, and so does all that a firing looks at itself.
+    ///
+    /// # Errors
+    /// As for [`claim`](Self::claim), and without a reason.
+    pub async fn claim_forced(self, home: &Home, reason: &str) -> Result<Fired, Refusal> {
+        let reason = reason.trim();
+        let length = reason.chars().count();
+        if !(1..=REASON_MAX).contains(&length) {
+            return Err(Refusal::Field {
+                field: "reason",
+                problem: format!("it has {length} characters: say why, in {REASON_MAX} at most"),
+            });
+        }
+        self.claimed(home, Some(reason)).await
+    }
+
+    async fn claimed(self, home: &Home, reason: Option<&str>) -> Result<Fired, Refusal> {
         let role = names::role(&home.fleet, &self.role)?;
-        let wish = wish(
+        let mut wish = wish(
             home,
             role,
             self.repo.as_deref(),
             (self.work, self.story.as_deref()),
         )?;
+        wish.forced = reason.is_some();
         // What a crash left behind is concluded first: it may hold the role, or the work.
         recover::pass(home).await?;
         refuse_untakable(home, role, &wish).await?;
+        let over = match reason {
+            None => Vec::new(),
+            Some(_) => {
+                let now = home.clock.now();
+                let gate = admit::gate(home, role, now).await?;
+                let over = yielding(&gate, now).into_iter();
+                over.map(|reason| reason.to_string()).collect()
+            }
+        };
         let (reason, skip) = match claim(home, role, &wish).await? {
-            Claimed::Won(firing) => return Ok(Fired::Claimed { firing }),
+            Claimed::Won(firing) => {
+                if let Some(reason) = reason {
+                    let (over, reason) = (over.clone(), reason.to_owned());
+                    let event = Event::FiringForced { reason, over };
+                    let (role, now) = (Some(&role.name), home.clock.now());
+                    // Before it begins: whoever runs it is this process, or one that it starts.
+                    home.store.event(&event, role, Some(firing), now).await?;
+                }
+                return Ok(Fired::Claimed { firing, over });
+            }
             Claimed::Skipped(reason) => (reason.to_string(), Some(reason.kind())),
             Claimed::Wait(why) => (why, None),
             Claimed::Taken => {
@@ -99,7 +147,7 @@ impl Ask for Fire {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let fired = self.claim(home).await?;
-        if let Fired::Claimed { firing } = fired {
+        if let Fired::Claimed { firing, .. } = fired {
             let child = start_firing(home, firing, &Begin::default())?;
             // It is reaped whenever it ends; its row says how.
             tokio::spawn(async move {
@@ -282,4 +330,56 @@ fn named_story(role: &Role, story: &str) -> Result<StoryId, Refusal> {
         field: "story",
         problem,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::home_with;
+    use crate::why::{Reasons, Why};
+
+    fn hand() -> Fire {
+        Fire {
+            role: "hand".to_owned(),
+            repo: None,
+            work: None,
+            story: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn who_says_why_fires_over_a_pause_and_that_is_told_and_kept() {
+        let widget = "[repos.widget]\nurl = \"/nowhere/widget.git\"\nforge = \"local\"\n";
+        let (_dir, home) = home_with(widget, &[("hand", "carson:ready")]).await;
+        let pause = crate::VERBS.iter().find(|verb| verb.name == "pause");
+        let asked = serde_json::json!({"reason": "holidays"});
+        (pause.unwrap().answer)(&home, asked).await.unwrap();
+        let held = hand().claim(&home).await.unwrap();
+        assert!(matches!(held, Fired::Skipped(_)), "{held:?}");
+        for none in ["", " \n", &"x".repeat(301)] {
+            assert!(hand().claim_forced(&home, none).await.is_err(), "{none:?}");
+        }
+        let fired = hand()
+            .claim_forced(&home, "a customer waits")
+            .await
+            .unwrap();
+        let Fired::Claimed { firing, over } = fired else {
+            panic!("{fired:?}");
+        };
+        assert_eq!(over, ["paused: fleet (holidays)"]);
+        let why = Why {
+            what: firing.to_string(),
+        }
+        .answer(&home)
+        .await
+        .unwrap();
+        let Reasons::Firing(why) = why else {
+            panic!("{why:?}");
+        };
+        let line = "by force, over paused: fleet (holidays): a customer waits";
+        assert!(why.chain.iter().any(|fact| fact == line), "{:?}", why.chain);
+        // Nothing is fired twice, whatever is said.
+        let again = hand().claim_forced(&home, "again").await.unwrap();
+        assert!(matches!(again, Fired::Skipped(_)), "{again:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use carson_core::outcome::Severity;
-use carson_core::text::{counted, instant};
+use carson_core::text::counted;
 use carson_home::Home;
 use carson_notify::Message;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -91,32 +91,18 @@ fn many(count: usize) -> u64 {
 }
 
 fn wrong(seen: &Seen) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if runs(seen) == 0 {
-        wrong.push("no daemon runs: nothing fires by itself".to_owned());
-    }
-    for host in seen.hosts.iter().filter(|host| host.life != Life::Runs) {
-        let (name, at) = (&host.row.name, instant(host.row.beat_at));
-        wrong.push(format!(
-            "nothing was heard of the daemon on {name} since {at}"
-        ));
-    }
-    wrong.extend(seen.no_room.clone());
+    let mut wrong = seen.unwell.clone();
     for job in seen.jobs.iter().filter(|job| job.failures > 0) {
         let (name, said) = (&job.name, &job.said);
-        wrong.push(format!("job {name} failed {} times: {said}", job.failures));
+        let times = counted(u64::try_from(job.failures).unwrap_or_default(), "time");
+        wrong.push(format!("job {name} failed {times}: {said}"));
     }
     for sink in seen.sinks.iter().filter(|sink| sink.error.is_some()) {
         let why = sink.error.as_deref().unwrap_or_default();
-        wrong.push(format!(
-            "{} posts wait for {}: {why}",
-            sink.waiting, sink.name
-        ));
-    }
-    for row in &seen.roles {
-        if row.breaker.is_some() {
-            wrong.push(format!("the breaker of {} is open", row.name));
-        }
+        let posts = u64::try_from(sink.waiting).unwrap_or_default();
+        let wait = if posts == 1 { "waits" } else { "wait" };
+        let (posts, name) = (counted(posts, "post"), &sink.name);
+        wrong.push(format!("{posts} {wait} for {name}: {why}"));
     }
     for plan in &seen.plans {
         if plan.state == State::CannotBeAsked {
@@ -154,4 +140,51 @@ pub(crate) async fn alerts(home: &Home) -> Result<Vec<Alert>, Refusal> {
         });
     }
     Ok(alerts)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use carson_proc::ProcessId;
+
+    use super::*;
+    use crate::brief::Brief;
+    use crate::tests::home_with;
+
+    #[tokio::test]
+    async fn a_face_that_is_shut_is_told_by_all_who_tell_how_the_fleet_is_while_its_daemon_runs() {
+        let (_dir, home) = home_with("", &[]).await;
+        let (me, now) = (ProcessId::current(), home.clock.now());
+        let shut = BTreeMap::from([("chat", "invalid_auth".to_owned())]);
+        let (store, host) = (&home.store, &home.fleet.host);
+        store.set_faces(host, &shut, now).await.unwrap();
+        let told = async || {
+            let seen = Status {}.answer(&home).await.unwrap();
+            let found = Health {}.answer(&home).await.unwrap();
+            let brief = Brief {
+                since: "24h".to_owned(),
+            }
+            .answer(&home)
+            .await
+            .unwrap();
+            (seen.faces, found.wrong, brief.needs_you)
+        };
+        let none = "no daemon runs: nothing fires (carson daemon)";
+        let (faces, wrong, brief) = told().await;
+        assert!(faces.is_empty(), "it was an earlier daemon's: {faces:?}");
+        assert_eq!(
+            (wrong, brief),
+            (vec![none.to_owned()], vec![none.to_owned()])
+        );
+        let beats = store.heartbeat(host, me.pid, me.start, "1", now);
+        beats.await.unwrap();
+        let (faces, wrong, brief) = told().await;
+        assert_eq!(faces[0].name, "chat");
+        let line = format!(
+            "nobody is listened to in the chat by box since {}: invalid_auth",
+            carson_core::text::instant(now)
+        );
+        assert_eq!((wrong, brief), (vec![line.clone()], vec![line]));
+    }
 }

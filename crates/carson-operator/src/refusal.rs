@@ -264,6 +264,8 @@ fn unknown(what: &str, name: &str, known: &[String]) -> String {
     let makes = shipped.find(|one| *one == name || known.is_empty());
     match (what, makes) {
         ("role", Some(makes)) => format!("{there}; `carson init --role {makes}` makes {makes}"),
+        // Nobody writes those.
+        ("alert", _) if known.is_empty() => "none was told in a day".to_owned(),
         (_, _) if known.is_empty() => {
             format!("{there}: write one into carson.toml (docs/CONFIG.md)")
         }

@@ -10,7 +10,7 @@ use carson_firing::standing::Standing;
 use carson_firing::{admit, life};
 use carson_home::Home;
 use carson_store::{
-    BlockRow, BreakerRow, Firing, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
+    BlockRow, BreakerRow, FaceRow, Firing, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
@@ -67,6 +67,12 @@ pub struct Seen {
     pub sinks: Vec<SinkLine>,
     /// Why no firing has room on the disk.
     pub no_room: Option<String>,
+    /// What running daemons serve or listen to, and cannot.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faces: Vec<FaceRow>,
+    /// What is wrong with the fleet itself, in words.
+    #[serde(skip)]
+    pub unwell: Vec<String>,
     /// Money of today.
     pub spent_today: f64,
     /// Whether part of it was priced from tokens.
@@ -193,6 +199,8 @@ impl Ask for Status {
         Ok(Seen {
             now,
             role_stops,
+            unwell: stops.unwell(),
+            faces: stops.faces,
             fleet: fleet.name.clone(),
             host: fleet.host.clone(),
             hosts: stops.hosts,

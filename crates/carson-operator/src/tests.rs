@@ -1,12 +1,9 @@
 //! The list, and the way from JSON to JSON.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use carson_config::{LoadOptions, load};
 use carson_core::Clock;
-use carson_home::Home;
-use carson_store::Store;
+use carson_home::{Home, testing};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
@@ -94,26 +91,7 @@ pub(crate) async fn home_with(more: &str, roles: &[(&str, &str)]) -> (TempDir, H
         );
         std::fs::write(role.join("role.toml"), text).unwrap();
     }
-    let options = LoadOptions {
-        home: dir.path().to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = load(&options).unwrap().fleet;
-    fleet.layout.create().unwrap();
-    let home = Home {
-        inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
-        store: Store::open(&fleet.database).await.unwrap(),
-        fleet: Arc::new(fleet),
-        clock: Clock::system(),
-        program: "/nowhere/carson".into(),
-        environ: Vec::new(),
-        user_home: None,
-        redactor: carson_redact::Redactor::default(),
-        vectors: Default::default(),
-    };
+    let home = testing::open(dir.path(), Clock::system()).await.unwrap();
     (dir, home)
 }
 

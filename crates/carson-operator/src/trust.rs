@@ -75,11 +75,12 @@ pub async fn trust(home: &Home, id: String, by: &str) -> Result<Believed, Refusa
             problem: format!("{id:?} is no member's id, such as U012ABC34"),
         });
     }
+    let (event, now) = (event(&id, by, true), home.clock.now());
     let changed = match named(home).contains(&id) {
         true => false,
-        false => home.store.chat_trust(&id, by, home.clock.now()).await?,
+        false => home.store.chat_trust(&id, by, &event, now).await?,
     };
-    told(home, id, by, (changed, true)).await
+    told(home, id, changed).await
 }
 
 /// Somebody is trusted no more; whom the settings name stays.
@@ -90,36 +91,43 @@ pub async fn untrust(home: &Home, id: String, by: &str) -> Result<Believed, Refu
     if named(home).contains(&id) {
         return Err(Refusal::Field {
             field: "id",
-            problem: format!("{id} stands in slack.trusted of carson.toml, which says who is"),
+            problem: format!(
+                "{id} stands in slack.trusted or slack.operators of carson.toml, which says who is"
+            ),
         });
     }
-    let changed = home.store.chat_untrust(&id).await?;
-    told(home, id, by, (changed, false)).await
+    let (event, now) = (event(&id, by, false), home.clock.now());
+    let changed = home.store.chat_untrust(&id, &event, now).await?;
+    told(home, id, changed).await
 }
 
-async fn told(
-    home: &Home,
-    id: String,
-    by: &str,
-    (changed, trusted): (bool, bool),
-) -> Result<Believed, Refusal> {
-    if changed {
-        let (id, by) = (id.clone(), by.to_owned());
-        let event = Event::ChatTrust { id, trusted, by };
-        home.store
-            .event(&event, None, None, home.clock.now())
-            .await?;
-    }
+fn event(id: &str, by: &str, trusted: bool) -> Event {
+    let (id, by) = (id.to_owned(), by.to_owned());
+    Event::ChatTrust { id, trusted, by }
+}
+
+async fn told(home: &Home, id: String, changed: bool) -> Result<Believed, Refusal> {
+    let by_settings = named(home);
     let since = home.store.chat_trusted().await?.into_iter();
+    let since = since.map(|row| row.id);
     Ok(Believed {
         id,
         changed,
-        by_settings: named(home),
-        since: since.map(|row| row.id).collect(),
+        // Somebody may have been trusted before the settings named them.
+        since: since.filter(|id| !by_settings.contains(id)).collect(),
+        by_settings,
     })
 }
 
+/// Whom the settings have us listen to: those who are trusted, and operators.
 fn named(home: &Home) -> Vec<String> {
     let chats = home.fleet.sinks.iter().filter_map(|sink| sink.chat());
-    chats.flat_map(|chat: &Chat| chat.trusted.clone()).collect()
+    let all = chats.flat_map(|chat: &Chat| chat.trusted.iter().chain(&chat.operators));
+    let mut named = Vec::new();
+    for id in all {
+        if !named.contains(id) {
+            named.push(id.clone());
+        }
+    }
+    named
 }

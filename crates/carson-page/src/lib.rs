@@ -36,6 +36,7 @@ mod sessions;
 mod sign_in;
 mod text;
 
+pub use carson_door::Told;
 pub use desk::Homes;
 pub use secret::{LINK_LASTS, link, token};
 pub use serve::{keep, serve};

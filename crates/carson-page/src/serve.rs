@@ -1,5 +1,6 @@
 //! Which address leads to which page.
 
+use carson_door::Told;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,9 +31,9 @@ const ICON: &str = include_str!("../assets/icon.svg");
 ///
 /// # Errors
 /// When the system gives no random bytes: nobody could sign in.
-pub async fn keep(address: SocketAddr, homes: Homes) -> Result<Infallible, String> {
+pub async fn keep(address: SocketAddr, homes: Homes, told: &Told) -> Result<Infallible, String> {
     let service = service(homes)?;
-    Ok(carson_door::keep(address, PAGE, None, service).await)
+    Ok(carson_door::keep(address, (PAGE, None), told, service).await)
 }
 
 /// Serves one listener as long as this is polled; its connections end with it.

@@ -3,16 +3,20 @@
 //! A row is bound to the hash of one exact text, and is decided once: whoever comes second, too late, or with
 //! another hash changes nothing, on one host or many, because the decision is one statement.
 
-use carson_core::{FiringId, RepoName};
-use chrono::{DateTime, Utc};
+use carson_core::{Event, FiringId, RepoName};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use sqlx::query;
 use uuid::Uuid;
 
-use crate::db::{Store, on};
+use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
+use crate::events::write_event;
 use crate::firing::{parsed, small};
 use crate::row::row;
+
+/// For how long it is tried to take the buttons off what can be answered no more.
+const BUTTONS_FOR: TimeDelta = TimeDelta::days(1);
 
 /// What a person said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -95,7 +99,7 @@ pub struct ApprovalRow {
     /// Its post in the chat: channel, and name there.
     #[serde(skip)]
     pub post: Option<(String, String)>,
-    /// How often in a row the chat did not take it.
+    /// How often in a row the chat did not take it, or kept its buttons.
     pub failures: u32,
     /// When the chat was asked last.
     pub tried_at: Option<DateTime<Utc>>,
@@ -257,7 +261,45 @@ impl Store {
         rows.into_iter().map(TryInto::try_into).collect()
     }
 
-    /// A person decides; `false` where it was decided before, has expired, or is not what this hash names.
+    /// What can be answered no more and has buttons still, the oldest first: decided by whichever way, gone, or
+    /// expired. After a day they stay where they are.
+    ///
+    /// # Errors
+    /// As for [`approval`](Self::approval).
+    pub async fn approvals_with_buttons(
+        &self,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<ApprovalRow>, StoreError> {
+        let rows: Vec<Raw> = on!(self, |pool| sqlx::query_as(select_approval!(
+            "WHERE channel IS NOT NULL AND bare_at IS NULL \
+             AND (decision IS NOT NULL OR expires_at <= $1) \
+             AND COALESCE(decided_at, expires_at) > $2 ORDER BY asked_at LIMIT 100"
+        ))
+        .bind(now)
+        .bind(now - BUTTONS_FOR)
+        .fetch_all(pool)
+        .await?);
+        rows.into_iter().map(TryInto::try_into).collect()
+    }
+
+    /// Its buttons are off.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn approval_is_bare(&self, id: &str, now: DateTime<Utc>) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE approval SET bare_at = $2, failures = 0, error = NULL WHERE id = $1"
+        )
+        .bind(id)
+        .bind(now)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// A person decides, and the event that says so stands with it or not at all; `false` where it was decided
+    /// before, has expired, or is not what this hash names.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -266,21 +308,27 @@ impl Store {
         id: &str,
         hash: &str,
         (decision, by): (Decision, &str),
+        (event, firing): (&Event, Option<FiringId>),
         now: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| query(
-            "UPDATE approval SET decision = $3, decided_by = $4, decided_at = $5 \
-             WHERE id = $1 AND hash = $2 AND decision IS NULL AND expires_at > $5"
-        )
-        .bind(id)
-        .bind(hash)
-        .bind(decision.as_str())
-        .bind(self.outside(by).into_owned())
-        .bind(now)
-        .execute(pool)
-        .await?
-        .rows_affected());
-        Ok(rows == 1)
+        Ok(transaction!(self, |tx| {
+            let rows = query(
+                "UPDATE approval SET decision = $3, decided_by = $4, decided_at = $5, failures = 0 \
+                 WHERE id = $1 AND hash = $2 AND decision IS NULL AND expires_at > $5",
+            )
+            .bind(id)
+            .bind(hash)
+            .bind(decision.as_str())
+            .bind(self.outside(by).into_owned())
+            .bind(now)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+            if rows == 1 {
+                write_event!(self, &mut *tx, event, (None, firing), now);
+            }
+            rows == 1
+        }))
     }
 
     /// What was decided is carried out; what nobody decided is gone.
@@ -324,7 +372,7 @@ impl Store {
         Ok(())
     }
 
-    /// The chat did not take the question; how often in a row now.
+    /// The chat did not take the question, or kept its buttons; how often in a row now.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -1,11 +1,13 @@
 //! What a chat said, whom it may believe, and what it is not to be told.
 
+use carson_core::Event;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use sqlx::query;
 
-use crate::db::{Store, on};
+use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
+use crate::events::write_event;
 use crate::row::row;
 
 /// A chat sends again what was not acknowledged for minutes, not for days.
@@ -77,7 +79,7 @@ impl Store {
         .await?))
     }
 
-    /// Trusts somebody; `false` where they were trusted already.
+    /// Trusts somebody, and writes the event down that says so; `false` where they were trusted already.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -85,33 +87,47 @@ impl Store {
         &self,
         id: &str,
         by: &str,
+        event: &Event,
         now: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| {
-            query(
-            "INSERT INTO chat_trust (id, added_by, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
-        )
-        .bind(id)
-        .bind(by)
-        .bind(now)
-        .execute(pool)
-        .await?
-        .rows_affected()
-        });
-        Ok(rows == 1)
+        Ok(transaction!(self, |tx| {
+            let rows = query(
+                "INSERT INTO chat_trust (id, added_by, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+            )
+            .bind(id)
+            .bind(by)
+            .bind(now)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+            if rows == 1 {
+                write_event!(self, &mut *tx, event, (None, None), now);
+            }
+            rows == 1
+        }))
     }
 
-    /// Trusts them no more; `false` where they were not trusted.
+    /// Trusts them no more, and writes that down; `false` where they were not trusted.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn chat_untrust(&self, id: &str) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| query("DELETE FROM chat_trust WHERE id = $1")
-            .bind(id)
-            .execute(pool)
-            .await?
-            .rows_affected());
-        Ok(rows == 1)
+    pub async fn chat_untrust(
+        &self,
+        id: &str,
+        event: &Event,
+        now: DateTime<Utc>,
+    ) -> Result<bool, StoreError> {
+        Ok(transaction!(self, |tx| {
+            let rows = query("DELETE FROM chat_trust WHERE id = $1")
+                .bind(id)
+                .execute(&mut *tx)
+                .await?
+                .rows_affected();
+            if rows == 1 {
+                write_event!(self, &mut *tx, event, (None, None), now);
+            }
+            rows == 1
+        }))
     }
 
     /// Until then a sink is told alerts alone.

@@ -56,6 +56,27 @@ fn event((at, kind, role, firing, data): Raw) -> EventRow {
     }
 }
 
+/// Writes an event down by this executor: alone, or in the transaction of what it tells.
+macro_rules! write_event {
+    ($store:expr, $executor:expr, $event:expr, ($role:expr, $firing:expr), $at:expr) => {{
+        let (event, role): (&carson_core::Event, Option<&carson_core::RoleName>) = ($event, $role);
+        let firing: Option<carson_core::FiringId> = $firing;
+        sqlx::query("INSERT INTO event (at, kind, role, firing, data) VALUES ($1, $2, $3, $4, $5)")
+            .bind($at)
+            .bind(event.kind())
+            .bind(role.map(carson_core::RoleName::as_str))
+            .bind(firing.map(|id| id.uuid()))
+            .bind(
+                $store
+                    .outside(&serde_json::json!(event).to_string())
+                    .into_owned(),
+            )
+            .execute($executor)
+            .await?;
+    }};
+}
+pub(crate) use write_event;
+
 impl Store {
     /// Writes down what happened, and about which role or firing.
     ///
@@ -68,18 +89,13 @@ impl Store {
         firing: Option<FiringId>,
         at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        let data = json!(event).to_string();
-        on!(self, |pool| query(
-            "INSERT INTO event (at, kind, role, firing, data) VALUES ($1, $2, $3, $4, $5)"
-        )
-        .bind(at)
-        .bind(event.kind())
-        .bind(role.map(RoleName::as_str))
-        .bind(firing.map(|id| id.uuid()))
-        .bind(self.outside(&data).into_owned())
-        .execute(pool)
-        .await?
-        .rows_affected());
+        on!(self, |pool| write_event!(
+            self,
+            pool,
+            event,
+            (role, firing),
+            at
+        ));
         Ok(())
     }
 

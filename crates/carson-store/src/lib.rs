@@ -22,7 +22,7 @@
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
 //! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `spans.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`,
-//! `approvals.rs`, `chat.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
+//! `approvals.rs`, `chat.rs`, `faces.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`, `restore.rs`.
 
 mod approvals;
@@ -38,6 +38,7 @@ mod egress;
 mod ending;
 mod error;
 mod events;
+mod faces;
 mod file;
 mod firing;
 mod gate;
@@ -73,6 +74,7 @@ pub use effects::{EffectRow, EffectState, Owed, Planned, Tried};
 pub use ending::Ending;
 pub use error::{StoreError, Trouble};
 pub use events::{EventRow, HostRow};
+pub use faces::FaceRow;
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};

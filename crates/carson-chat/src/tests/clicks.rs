@@ -1,6 +1,8 @@
 //! Yes and no: the plan that people read, once, in time, by those who may.
 
-use carson_store::Decision;
+use carson_core::Event;
+use carson_operator::plans;
+use carson_store::{ApprovalRow, Decision};
 use chrono::TimeDelta;
 use serde_json::json;
 use wiremock::matchers::path;
@@ -26,11 +28,85 @@ async fn a_plan_is_asked_with_buttons_and_one_click_after_a_restart_approves_it_
     assert_eq!(row.decision, Some(Decision::Approved));
     assert_eq!(row.decided_by.as_deref(), Some("U0ANN00001, in the chat"));
     assert_eq!(stage.issues().await, 2, "what it says is filed");
-    let updates = stage.slack.received_requests().await.unwrap();
-    let updates = updates
-        .iter()
-        .filter(|one| one.url.path() == "/chat.update");
-    assert_eq!(updates.count(), 1);
+    questions::strip(&stage.home, &stage.chat).await.unwrap();
+    let number = plan.issue.unwrap();
+    let told = format!("approved by U0ANN00001, in the chat: the plan on widget#{number}");
+    assert_eq!(stage.updated().await, [told], "once");
+}
+
+/// A decision by a process that was killed, by a command, by the clock and by a closed issue.
+#[tokio::test]
+async fn what_can_be_answered_no_more_loses_its_buttons_by_the_rows_whoever_ended_it() {
+    let mut stage = Stage::new().await;
+    let killed = stage.plan("Killed").await;
+    let commanded = stage.plan("Commanded").await;
+    let closed = stage.plan("Closed").await;
+    let late = stage.plan("Late").await;
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    questions::strip(&stage.home, &stage.chat).await.unwrap();
+    assert_eq!(stage.updated().await, [""; 0], "they wait");
+    let (store, now) = (stage.home.store.clone(), stage.home.clock.now());
+    let event = Event::ApprovalDecided {
+        what: "a plan".to_owned(),
+        decision: "approved",
+        by: "ann".to_owned(),
+    };
+    let said = (Decision::Approved, "ann");
+    let decided = store.decide_approval(&killed.id, &killed.hash, said, (&event, None), now);
+    assert!(decided.await.unwrap());
+    stage.restart().await;
+    let repo = stage.home.fleet.repos[&commanded.repo].clone();
+    let said = (Decision::Rejected, "the operator");
+    plans::on_issue(&stage.home, &repo, commanded.issue.unwrap(), said)
+        .await
+        .unwrap();
+    store.close_approval(&closed.id, now).await.unwrap();
+    let broken = Mock::given(path("/chat.update"))
+        .respond_with(ResponseTemplate::new(503))
+        .up_to_n_times(3);
+    broken.with_priority(1).mount(&stage.slack).await;
+    questions::strip(&stage.home, &stage.chat).await.unwrap();
+    questions::strip(&stage.home, &stage.chat).await.unwrap();
+    assert_eq!(stage.updated().await.len(), 3, "not again at once");
+    stage.after(TimeDelta::seconds(5));
+    questions::strip(&stage.home, &stage.chat).await.unwrap();
+    stage.after(TimeDelta::hours(24));
+    questions::strip(&stage.home, &stage.chat).await.unwrap();
+    questions::strip(&stage.home, &stage.chat).await.unwrap();
+    let about = |row: &ApprovalRow| format!("the plan on widget#{}", row.issue.unwrap());
+    assert_eq!(
+        stage.updated().await.split_off(3),
+        [
+            format!("approved by ann: {}", about(&killed)),
+            format!("rejected by the operator: {}", about(&commanded)),
+            format!("Waits no more: {}", about(&closed)),
+            format!("Expired: {}", about(&late)),
+        ],
+        "each once"
+    );
+}
+
+#[tokio::test]
+async fn a_post_that_somebody_deleted_is_not_asked_for_again() {
+    let stage = Stage::new().await;
+    let plan = stage.plan("Split the parser").await;
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    let gone = json!({"ok": false, "error": "message_not_found"});
+    let gone = ResponseTemplate::new(200).set_body_json(gone);
+    let mock = Mock::given(path("/chat.update")).respond_with(gone);
+    mock.with_priority(1).mount(&stage.slack).await;
+    let now = stage.home.clock.now();
+    stage
+        .home
+        .store
+        .close_approval(&plan.id, now)
+        .await
+        .unwrap();
+    for _ in 0..3 {
+        questions::strip(&stage.home, &stage.chat).await.unwrap();
+        stage.after(TimeDelta::minutes(10));
+    }
+    assert_eq!(stage.updated().await.len(), 1);
 }
 
 #[tokio::test]

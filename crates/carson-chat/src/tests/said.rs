@@ -51,23 +51,36 @@ async fn verbs_look_and_change_for_those_who_are_trusted() {
         ("shipped", "nothing since"),
         ("health", "no daemon runs"),
         ("help", "why ROLE|ISSUE|FIRING"),
+        ("approve 0", "write exactly"),
+        ("approve 012", "write exactly"),
         ("pause hand", "paused: role hand"),
         ("resume hand", "goes on: role hand"),
         ("pause fleet", "paused: fleet"),
         ("resume fleet", "goes on: fleet"),
         ("reset hand", "the breaker of hand"),
         ("stop 0199ab12", "there is no firing"),
-        ("approve 999", "999"),
+        (
+            "approve 999",
+            "$CARSON_HOME/forge/widget/issues/0999.md does not exist",
+        ),
         ("reject widget#999", "999"),
         ("remember \"the tests need a database\"", "proposed: "),
         (
             "trust <@U0BOB00001>",
-            "listened to are: U0ANN00001 U0BOB00001",
+            "listened to are: U0ANN00001 U0OPE00001 U0BOB00001",
         ),
-        ("untrust @U0BOB00001", "listened to are: U0ANN00001"),
+        (
+            "untrust @U0BOB00001",
+            "listened to are: U0ANN00001 U0OPE00001",
+        ),
+        (
+            "trust @U0OPE00001",
+            "listened to are: U0ANN00001 U0OPE00001",
+        ),
+        ("untrust @U0OPE00001", "slack.operators"),
         ("untrust @U0ANN00001", "slack.trusted"),
         ("quiet 2h", "nothing but alerts until"),
-        ("ack deadbee1", "there is no alert"),
+        ("ack deadbee1", "none was told in a day"),
         ("pause nobody", "there are: hand"),
         ("run hand", "slack.operators"),
     ] {
@@ -76,6 +89,10 @@ async fn verbs_look_and_change_for_those_who_are_trusted() {
         let posted = stage.posted().await;
         assert_eq!(posted.len(), before + 1, "{text}");
         assert!(posted[before].contains(told), "{text}: {}", posted[before]);
+        if text == "pause hand" {
+            let pause = stage.home.store.pauses().await.unwrap().remove(0);
+            assert_eq!(pause.reason, "paused by U0ANN00001, in the chat");
+        }
     }
     let quiet = stage.home.store.quiets().await.unwrap();
     assert_eq!(quiet[0].until, start() + TimeDelta::hours(2));

@@ -1,5 +1,6 @@
 //! Socket Mode over a real WebSocket.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use carson_notify::slack::Web;
@@ -7,13 +8,17 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::channel;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, accept_async};
 use wiremock::matchers::{header, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::socket::{Refused, keep};
+use super::stage::Stage;
+use crate::face;
+use crate::newest::Newest;
+use crate::socket::{Refused, Tell, keep};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -27,6 +32,10 @@ async fn slack(answer: Value) -> (MockServer, Web) {
         .await;
     let web = Web::at(&server.uri(), "xapp-1".into());
     (server, web)
+}
+
+fn nobody() -> Tell {
+    Arc::new(|_| ())
 }
 
 async fn accepted(listener: &TcpListener) -> WebSocketStream<TcpStream> {
@@ -45,7 +54,7 @@ async fn envelopes_are_acknowledged_and_handed_over_across_connections() {
     let (_server, web) =
         slack(json!({"ok": true, "url": format!("ws://{at}/link?ticket=1")})).await;
     let (to, mut from) = channel(1);
-    let task = tokio::spawn(async move { keep(&web, &to).await });
+    let task = tokio::spawn(async move { keep(&web, &to, &nobody()).await });
     for (n, reason) in [
         (1, "refresh_requested"),
         (2, "warning"),
@@ -81,7 +90,7 @@ async fn envelopes_are_acknowledged_and_handed_over_across_connections() {
 async fn a_sign_in_that_is_refused_ends_it_at_once() {
     let (server, web) = slack(json!({"ok": false, "error": "invalid_auth"})).await;
     let (to, _from) = channel(1);
-    let ended = timeout(LIMIT, keep(&web, &to)).await.unwrap();
+    let ended = timeout(LIMIT, keep(&web, &to, &nobody())).await.unwrap();
     assert_eq!(ended, Refused("invalid_auth".to_owned()));
     assert_eq!(server.received_requests().await.unwrap().len(), 1);
 }
@@ -92,7 +101,7 @@ async fn what_has_no_room_is_not_acknowledged() {
     let at = listener.local_addr().unwrap();
     let (_server, web) = slack(json!({"ok": true, "url": format!("ws://{at}/")})).await;
     let (to, mut from) = channel(1);
-    let task = tokio::spawn(async move { keep(&web, &to).await });
+    let task = tokio::spawn(async move { keep(&web, &to, &nobody()).await });
     let mut socket = accepted(&listener).await;
     for n in 1..=2 {
         tell(
@@ -114,4 +123,92 @@ async fn what_has_no_room_is_not_acknowledged() {
     assert_eq!(acknowledged, 1);
     assert_eq!(from.recv().await.unwrap()["envelope_id"], "e1");
     assert!(from.recv().await.is_none());
+}
+
+/// What a face told last.
+fn heard() -> (Tell, watch::Receiver<Option<String>>) {
+    let (told, heard) = watch::channel(None);
+    let tell: Tell = Arc::new(move |why| {
+        told.send_replace(why.map(str::to_owned));
+    });
+    (tell, heard)
+}
+
+async fn until(heard: &mut watch::Receiver<Option<String>>, wanted: Option<&str>) {
+    let is = |why: &Option<String>| why.as_deref() == wanted;
+    timeout(LIMIT, heard.wait_for(is)).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_token_that_was_refused_is_told_and_another_one_in_the_file_is_tried_by_itself() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let stage = Stage::new().await;
+    for (token, answer) in [
+        (
+            "xapp-hidden-2",
+            json!({"ok": false, "error": "invalid_auth"}),
+        ),
+        (
+            "xapp-hidden-3",
+            json!({"ok": true, "url": format!("ws://{at}/")}),
+        ),
+    ] {
+        Mock::given(path("/apps.connections.open"))
+            .and(header("authorization", format!("Bearer {token}")))
+            .respond_with(ResponseTemplate::new(200).set_body_json(answer))
+            .mount(&stage.slack)
+            .await;
+    }
+    let (tell, mut heard) = heard();
+    let home = stage.home.clone();
+    let newest: Newest = Arc::new(move || home.clone());
+    let look = Duration::from_millis(5);
+    let listens = tokio::spawn(face::keep(
+        newest,
+        stage.chat.clone(),
+        (tell, Arc::default()),
+        look,
+    ));
+    until(&mut heard, Some("the sign-in is refused: invalid_auth")).await;
+    // A mistake in between is told as one, and ends nothing.
+    std::fs::remove_file(&stage.chat.app_token_file).unwrap();
+    timeout(LIMIT, heard.changed()).await.unwrap().unwrap();
+    assert!(heard.borrow().is_some(), "there is no token");
+    stage.app_token("xapp-hidden-3");
+    let mut socket = accepted(&listener).await;
+    tell_hello(&mut socket).await;
+    until(&mut heard, None).await;
+    let refused = stage.events().await;
+    assert_eq!(refused.len(), 2, "each once: {refused:?}");
+    assert_eq!(
+        refused[0],
+        ("chat.sign-in-refused".to_owned(), "invalid_auth".to_owned())
+    );
+    listens.abort();
+}
+
+#[tokio::test]
+async fn a_socket_that_does_not_open_three_times_is_told_until_it_does() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let (_server, web) = slack(json!({"ok": true, "url": format!("ws://{at}/")})).await;
+    let ((tell, mut heard), (to, _from)) = (heard(), channel(1));
+    let task = tokio::spawn(async move { keep(&web, &to, &tell).await });
+    for _ in 0..3 {
+        assert_eq!(*heard.borrow_and_update(), None);
+        let (stream, _) = timeout(LIMIT, listener.accept()).await.unwrap().unwrap();
+        drop(stream);
+    }
+    timeout(LIMIT, heard.changed()).await.unwrap().unwrap();
+    let why = heard.borrow_and_update().clone().unwrap();
+    assert!(why.starts_with("its socket does not open: "), "{why}");
+    let mut socket = accepted(&listener).await;
+    tell_hello(&mut socket).await;
+    until(&mut heard, None).await;
+    task.abort();
+}
+
+async fn tell_hello(socket: &mut WebSocketStream<TcpStream>) {
+    tell(socket, &json!({"type": "hello"})).await;
 }

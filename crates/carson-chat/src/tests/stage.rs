@@ -2,16 +2,14 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::sync::Arc;
 
-use carson_config::{LoadOptions, load};
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
 use carson_core::{Clock, Effect, FiringId, Outcome};
-use carson_home::Home;
+use carson_home::{Home, testing};
 use carson_notify::Chat;
 use carson_operator::plans;
-use carson_store::{ApprovalRow, Ending, NewFiring, Store};
+use carson_store::{ApprovalRow, Ending, NewFiring};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -31,7 +29,7 @@ pub(super) fn start() -> DateTime<Utc> {
 }
 
 pub(super) struct Stage {
-    _dir: TempDir,
+    dir: TempDir,
     pub slack: MockServer,
     pub home: Home,
     pub chat: Chat,
@@ -79,7 +77,7 @@ impl Stage {
         let home = open(dir.path()).await;
         let chat = chat_of(&home).unwrap();
         Self {
-            _dir: dir,
+            dir,
             slack,
             home,
             chat,
@@ -93,6 +91,23 @@ impl Stage {
         let root = self.home.fleet.layout.root.clone();
         self.home = open(&root).await;
         self.home.clock = clock;
+    }
+
+    /// Another app token is written into the file.
+    pub(super) fn app_token(&self, text: &str) {
+        secret(self.dir.path(), "app", text);
+    }
+
+    /// What posts were changed to: their first lines.
+    pub(super) async fn updated(&self) -> Vec<String> {
+        let all = self.slack.received_requests().await.unwrap();
+        let posts = all.iter().filter(|one| one.url.path() == "/chat.update");
+        let text = |one: &wiremock::Request| {
+            let body: Value = one.body_json().unwrap();
+            assert!(!body["blocks"].to_string().contains("button"), "{body}");
+            body["text"].as_str().unwrap().to_owned()
+        };
+        posts.map(text).collect()
     }
 
     pub(super) fn after(&self, span: TimeDelta) {
@@ -253,24 +268,5 @@ impl Stage {
 }
 
 async fn open(root: &Path) -> Home {
-    let options = LoadOptions {
-        home: root.to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = load(&options).unwrap().fleet;
-    fleet.layout.create().unwrap();
-    Home {
-        inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
-        store: Store::open(&fleet.database).await.unwrap(),
-        fleet: Arc::new(fleet),
-        clock: Clock::manual(start()),
-        program: "/nowhere/carson".into(),
-        environ: Vec::new(),
-        user_home: None,
-        redactor: carson_redact::Redactor::default(),
-        vectors: Default::default(),
-    }
+    testing::open(root, Clock::manual(start())).await.unwrap()
 }

@@ -29,6 +29,8 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         repo,
         work,
         story,
+        force: _,
+        reason,
         dry_run,
         all,
     } = args;
@@ -53,8 +55,17 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         work,
         story,
     };
-    match asked.claim(&home).await? {
-        Fired::Claimed { firing } => shown_to_the_end(app, &home, firing).await,
+    let fired = match reason {
+        Some(reason) => asked.claim_forced(&home, &reason).await?,
+        None => asked.claim(&home).await?,
+    };
+    match fired {
+        Fired::Claimed { firing, over } => {
+            for stop in over {
+                print::warning(&print::flat(&format!("fires over this: {stop}")));
+            }
+            shown_to_the_end(app, &home, firing).await
+        }
         Fired::Skipped(skipped) => {
             let text = format!("{}: {}", skipped.outcome, skipped.reason);
             print::done(app.json, &text, &skipped);

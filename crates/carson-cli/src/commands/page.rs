@@ -61,7 +61,9 @@ pub async fn serve(app: &App) -> Result<u8, CommandError> {
     }
     print::line(&format!("the page: {} (Ctrl-C ends it)", address(page)));
     let homes = Arc::new(move || home.clone());
-    let Err(error) = carson_page::keep(listen, homes).await;
+    // Who ends it reads why on this terminal.
+    let told: carson_page::Told = Arc::new(|_| ());
+    let Err(error) = carson_page::keep(listen, homes, &told).await;
     Err(not_had(error))
 }
 

@@ -9,10 +9,25 @@ use carson_operator::shipped::Shipped;
 use carson_operator::trust::{Believed, Trust, Untrust};
 
 use crate::app::App;
+use crate::args::asked::Asked;
 use crate::error::CommandError;
 use crate::print;
 
-pub async fn plans(app: &App) -> Result<u8, CommandError> {
+/// Does it.
+pub async fn run(app: &App, asked: Asked) -> Result<u8, CommandError> {
+    match asked {
+        Asked::Reject { issue, repo } => reject(app, issue, repo.repo).await,
+        Asked::Plans => plans(app).await,
+        Asked::Health => health(app).await,
+        Asked::Shipped { since } => shipped(app, since).await,
+        Asked::Quiet { r#for, sink } => quiet(app, r#for, sink).await,
+        Asked::Ack { alert } => ack(app, alert).await,
+        Asked::Trust { id } => trust(app, id).await,
+        Asked::Untrust { id } => untrust(app, id).await,
+    }
+}
+
+async fn plans(app: &App) -> Result<u8, CommandError> {
     let waiting = Plans {}.answer(&app.home_in_any_case().await?).await?;
     let told = waiting.iter().map(|one| {
         let (what, stands) = (one.what(), one.stands());
@@ -26,7 +41,7 @@ pub async fn plans(app: &App) -> Result<u8, CommandError> {
     )
 }
 
-pub async fn reject(app: &App, issue: u64, repo: Option<String>) -> Result<u8, CommandError> {
+async fn reject(app: &App, issue: u64, repo: Option<String>) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
     let done = Reject { issue, repo }.answer(&home).await?;
     let text = format!(
@@ -37,7 +52,7 @@ pub async fn reject(app: &App, issue: u64, repo: Option<String>) -> Result<u8, C
     Ok(0)
 }
 
-pub async fn health(app: &App) -> Result<u8, CommandError> {
+async fn health(app: &App) -> Result<u8, CommandError> {
     let found = Health {}.answer(&app.home_in_any_case().await?).await?;
     let mut lines = vec![found.line.clone()];
     lines.extend(found.wrong.iter().map(|wrong| format!("  {wrong}")));
@@ -49,7 +64,7 @@ pub async fn health(app: &App) -> Result<u8, CommandError> {
     done(app, lines, "", &found)
 }
 
-pub async fn shipped(app: &App, since: String) -> Result<u8, CommandError> {
+async fn shipped(app: &App, since: String) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
     let found = Shipped { since }.answer(&home).await?;
     let merged = found.merged.iter().map(|line| format!("merged: {line}"));
@@ -62,7 +77,7 @@ pub async fn shipped(app: &App, since: String) -> Result<u8, CommandError> {
     )
 }
 
-pub async fn quiet(app: &App, span: String, sink: Option<String>) -> Result<u8, CommandError> {
+async fn quiet(app: &App, span: String, sink: Option<String>) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
     let quiet = Quiet { r#for: span, sink };
     let quiet = quiet.answer(&home).await?;
@@ -72,19 +87,19 @@ pub async fn quiet(app: &App, span: String, sink: Option<String>) -> Result<u8, 
     Ok(0)
 }
 
-pub async fn ack(app: &App, alert: String) -> Result<u8, CommandError> {
+async fn ack(app: &App, alert: String) -> Result<u8, CommandError> {
     let seen = Ack { alert }.answer(&app.home_in_any_case().await?).await?;
     let text = format!("seen, and not told again for a day: {}", seen.title);
     print::done(app.json, &text, &seen);
     Ok(0)
 }
 
-pub async fn trust(app: &App, id: String) -> Result<u8, CommandError> {
+async fn trust(app: &App, id: String) -> Result<u8, CommandError> {
     let told = Trust { id }.answer(&app.home_in_any_case().await?).await?;
     believed(app, &told)
 }
 
-pub async fn untrust(app: &App, id: String) -> Result<u8, CommandError> {
+async fn untrust(app: &App, id: String) -> Result<u8, CommandError> {
     let told = Untrust { id }
         .answer(&app.home_in_any_case().await?)
         .await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use carson_core::admission::{Spent, UsageWindow};
 use carson_core::text::{ago, counted, instant};
-use carson_firing::standing::resume;
+use carson_firing::standing::{resume, shut};
 use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
@@ -124,6 +124,9 @@ fn or_typed(until: Option<DateTime<Utc>>, typed: &str) -> String {
 fn stops(seen: &Seen) {
     if let Some(why) = &seen.no_room {
         alarm(&format!("NO ROOM: {why}"));
+    }
+    for face in &seen.faces {
+        alarm(&format!("SHUT: {}", shut(face)));
     }
     let standing = |row: &&PauseRow| row.until.is_none_or(|until| seen.now < until);
     for row in seen.pauses.iter().filter(standing) {

@@ -104,6 +104,65 @@ fn a_cooldown_lets_one_try_and_a_budget_lets_none() {
     assert_eq!(kind(admit(&spent, at(0))), "budget");
 }
 
+/// Each stop alone: those of people give way to a reason, and are named; all others hold.
+#[test]
+fn an_operator_with_a_reason_fires_over_what_people_set_and_over_nothing_else() {
+    let paused = Gate {
+        pause: Some(Pause {
+            what: "fleet".to_owned(),
+            reason: "holidays".to_owned(),
+            until: None,
+        }),
+        ..gate()
+    };
+    let reserved = Gate {
+        accounts: vec!["a".parse().unwrap()],
+        shares: vec![shares("a", 0.25)],
+        windows: vec![window("a", 0.75, Some(100))],
+        ..gate()
+    };
+    let broken = Gate {
+        breaker: Breaker {
+            opened_at: Some(at(0)),
+            ..Breaker::default()
+        },
+        ..gate()
+    };
+    let capped = Gate {
+        fired_today: 5,
+        max_per_day: 5,
+        ..gate()
+    };
+    for (held, name) in [
+        (&paused, "pause"),
+        (&reserved, "reserved"),
+        (&broken, "breaker"),
+        (&capped, "daily-cap"),
+    ] {
+        assert_eq!(kind(admit(held, at(1))), name);
+        assert_eq!(kind(admit_forced(held, at(1))), "admit", "{name}");
+        let over = yielding(held, at(1));
+        assert_eq!(over.len(), 1, "{over:?}");
+        assert_eq!(over[0].kind().as_str(), name);
+    }
+    assert_eq!(yielding(&gate(), at(1)), []);
+    let holds = STOPS.iter().filter(|stop| !stop.yields);
+    let mut holds: Vec<&str> = holds
+        .flat_map(|stop| stop.kinds)
+        .map(|kind| kind.as_str())
+        .collect();
+    holds.sort_unstable();
+    assert_eq!(
+        holds,
+        ["block", "budget", "forge-limit", "host-full", "overlap"]
+    );
+    let busy = Gate {
+        last: LastFiring::Runs,
+        ..paused
+    };
+    assert_ne!(kind(admit_forced(&busy, at(1))), "admit");
+}
+
 proptest! {
     /// Whatever is admitted broke no stop.
     #[test]

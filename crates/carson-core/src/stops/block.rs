@@ -17,6 +17,7 @@ pub(super) const STOP: Stop = Stop {
     kinds: &[KIND],
     stands,
     during: Some(during),
+    yields: false,
 };
 
 fn stands(gate: &Gate, now: DateTime<Utc>) -> Option<Standing> {

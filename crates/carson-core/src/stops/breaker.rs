@@ -14,6 +14,7 @@ pub(super) const STOP: Stop = Stop {
     kinds: &[KIND],
     stands,
     during: None,
+    yields: true,
 };
 
 fn stands(gate: &Gate, now: DateTime<Utc>) -> Option<Standing> {

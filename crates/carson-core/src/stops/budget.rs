@@ -15,6 +15,7 @@ pub(super) const STOP: Stop = Stop {
     kinds: &[KIND],
     stands,
     during: Some(|_, _| Halt::OutOfMoney),
+    yields: false,
 };
 
 fn stands(gate: &Gate, _: DateTime<Utc>) -> Option<Standing> {

@@ -13,6 +13,7 @@ pub(super) const STOP: Stop = Stop {
     kinds: &[KIND],
     stands,
     during: None,
+    yields: true,
 };
 
 fn stands(gate: &Gate, _: DateTime<Utc>) -> Option<Standing> {

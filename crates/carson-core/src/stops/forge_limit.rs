@@ -19,6 +19,7 @@ pub(super) const STOP: Stop = Stop {
     stands,
     // What a firing owes a forge then is told it later.
     during: None,
+    yields: false,
 };
 
 /// Under which name a forge is blocked; `None` for a forge whose name is none.

@@ -11,6 +11,7 @@ pub(super) const STOP: Stop = Stop {
     kinds: &[SkipKind::OVERLAP],
     stands,
     during: None,
+    yields: false,
 };
 
 fn stands(gate: &Gate, _: DateTime<Utc>) -> Option<Standing> {

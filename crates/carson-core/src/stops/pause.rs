@@ -15,6 +15,7 @@ pub(super) const STOP: Stop = Stop {
     stands,
     // Firings that run go on.
     during: None,
+    yields: true,
 };
 
 fn stands(gate: &Gate, now: DateTime<Utc>) -> Option<Standing> {

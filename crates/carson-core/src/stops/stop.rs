@@ -18,6 +18,9 @@ pub struct Stop {
     /// It is asked again before each session: what a firing halts with that meets it after its first
     /// one. `None` where it only keeps firings from beginning.
     pub during: Option<fn(&Gate, DateTime<Utc>) -> Halt>,
+    /// An operator who says why may fire over it once (`carson fire --force`): people set it, or the role earned it. What
+    /// a provider, a forge, money or this host says holds in any case.
+    pub yields: bool,
 }
 
 /// A stop that stands.

@@ -19,6 +19,7 @@ pub(super) const STOP: Stop = Stop {
     stands,
     // What people have left is counted when a firing begins.
     during: None,
+    yields: true,
 };
 
 fn stands(gate: &Gate, now: DateTime<Utc>) -> Option<Standing> {

@@ -19,6 +19,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::net::TcpListener;
 
 use super::facts::Facts;
+use crate::faces::Tell;
 
 /// What it is called in the log.
 const METRICS: &str = "the metrics";
@@ -30,9 +31,9 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 type Answer = Response<Full<Bytes>>;
 
 /// Listens and serves as long as this is polled; while the address cannot be had, it is tried again.
-pub(super) async fn keep(settings: Settings, facts: Arc<Facts>) -> Infallible {
+pub(super) async fn keep(settings: Settings, facts: Arc<Facts>, told: Tell) -> Infallible {
     let hosts = settings.hosts;
-    carson_door::keep(settings.listen, METRICS, WHOLE, move |at| {
+    carson_door::keep(settings.listen, (METRICS, WHOLE), &told, move |at| {
         service(Desk::of(at, &hosts, facts))
     })
     .await

@@ -6,10 +6,8 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use carson_config::{LoadOptions, load};
 use carson_core::Clock;
-use carson_home::Home;
-use carson_store::Store;
+use carson_home::{Home, testing};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,6 +15,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio::time::timeout;
 
 use super::*;
+use crate::faces::Faces;
 use crate::health::Health;
 use crate::jobs::Shared;
 use crate::watchdog;
@@ -40,26 +39,7 @@ impl Drop for Scene {
 async fn home(dir: &Path) -> Home {
     let settings = "[fleet]\nhost = \"box\"\n[accounts.claude]\nengine = \"claude\"\n";
     std::fs::write(dir.join("carson.toml"), settings).unwrap();
-    let options = LoadOptions {
-        home: dir.to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = load(&options).unwrap().fleet;
-    fleet.layout.create().unwrap();
-    Home {
-        inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
-        store: Store::open(&fleet.database).await.unwrap(),
-        fleet: Arc::new(fleet),
-        clock: Clock::system(),
-        program: "/nowhere/carson".into(),
-        environ: Vec::new(),
-        user_home: None,
-        redactor: carson_redact::Redactor::default(),
-        vectors: Default::default(),
-    }
+    testing::open(dir, Clock::system()).await.unwrap()
 }
 
 impl Scene {
@@ -217,18 +197,75 @@ async fn it_is_not_healthy_when_its_loop_has_ended() {
 }
 
 #[tokio::test]
-async fn what_is_served_follows_the_settings() {
+async fn an_address_that_cannot_be_had_stands_in_the_rows_until_it_is_not_wanted() {
     let dir = tempfile::tempdir().unwrap();
-    let look = Arc::new(Notify::new());
-    let (_heart, pulse) = watchdog::pair(&look);
-    let shared: Shared = Arc::new(RwLock::new(home(dir.path()).await));
-    let mut face = Face::of(Facts {
+    let (_heart, pulse) = watchdog::pair(&Arc::new(Notify::new()));
+    let home = home(dir.path()).await;
+    let store = home.store.clone();
+    let left = std::collections::BTreeMap::from([("page", "an earlier daemon".to_owned())]);
+    let set = store.set_faces(&home.fleet.host, &left, home.clock.now());
+    set.await.unwrap();
+    let faces = Faces::start(home.clone());
+    let shared: Shared = Arc::new(RwLock::new(home));
+    let facts = Facts {
         shared: shared.clone(),
         health: Health::default(),
         pulse,
         drains: Arc::default(),
         text: Mutex::default(),
-    });
+    };
+    let mut face = Face::of(facts, faces.tell("metrics"));
+    let shut = async |names: &[&str]| {
+        let told = async {
+            loop {
+                let rows = store.faces().await.unwrap();
+                if rows
+                    .iter()
+                    .map(|row| row.name.as_str())
+                    .eq(names.iter().copied())
+                {
+                    return rows;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(Duration::from_secs(30), told).await.unwrap()
+    };
+    shut(&[]).await;
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listen = taken.local_addr().unwrap();
+    let set = |metrics: Option<Settings>| {
+        let mut home = shared.write().unwrap();
+        let mut fleet = (*home.fleet).clone();
+        fleet.metrics = metrics;
+        home.fleet = Arc::new(fleet);
+    };
+    set(Some(Settings {
+        listen,
+        hosts: Vec::new(),
+    }));
+    face.follow();
+    let rows = shut(&["metrics"]).await;
+    assert!(rows[0].why.contains("cannot be had"), "{rows:?}");
+    set(None);
+    face.follow();
+    shut(&[]).await;
+}
+
+#[tokio::test]
+async fn what_is_served_follows_the_settings() {
+    let dir = tempfile::tempdir().unwrap();
+    let look = Arc::new(Notify::new());
+    let (_heart, pulse) = watchdog::pair(&look);
+    let shared: Shared = Arc::new(RwLock::new(home(dir.path()).await));
+    let facts = Facts {
+        shared: shared.clone(),
+        health: Health::default(),
+        pulse,
+        drains: Arc::default(),
+        text: Mutex::default(),
+    };
+    let mut face = Face::of(facts, Arc::new(|_| ()));
     face.follow();
     assert!(face.served.is_none());
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -36,16 +36,9 @@ fn set(accounts: &[&str], stage: Option<&str>) -> Set {
 
 /// The home as the next command finds it.
 fn again(home: &Home) -> Home {
-    let options = carson_config::LoadOptions {
-        home: home.fleet.layout.root.clone(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let loaded = carson_config::load(&options).unwrap();
+    let fleet = carson_home::testing::fleet(&home.fleet.layout.root).unwrap();
     Home {
-        fleet: std::sync::Arc::new(loaded.fleet),
+        fleet: std::sync::Arc::new(fleet),
         ..home.clone()
     }
 }

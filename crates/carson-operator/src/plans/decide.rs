@@ -94,20 +94,19 @@ async fn take(home: &Home, choice: &Choice<'_>) -> Result<Result<ApprovalRow, Ba
         return Ok(Err(Bad::Changed));
     }
     let said = (choice.decision, choice.by);
-    if !store
-        .decide_approval(&row.id, choice.hash, said, now)
-        .await?
-    {
-        // Somebody else was faster.
-        return Ok(Err(Bad::Decided));
-    }
     let event = Event::ApprovalDecided {
         what: what(&row.repo, row.issue),
         decision: choice.decision.as_str(),
         by: choice.by.to_owned(),
     };
-    let firing = row.plan.map(|(firing, _)| firing);
-    store.event(&event, None, firing, now).await?;
+    let event = (&event, row.plan.map(|(firing, _)| firing));
+    if !store
+        .decide_approval(&row.id, choice.hash, said, event, now)
+        .await?
+    {
+        // Somebody else was faster.
+        return Ok(Err(Bad::Decided));
+    }
     Ok(Ok(row))
 }
 

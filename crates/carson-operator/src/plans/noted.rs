@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use carson_core::Effect;
+use carson_firing::waiting_plans;
 use carson_home::Home;
-use carson_store::{EffectState, NewApproval, PlanAt};
+use carson_store::{NewApproval, PlanAt};
 use chrono::TimeDelta;
 
 use super::text;
@@ -26,34 +26,27 @@ pub(super) async fn note_plans(home: &Home) -> Result<Noted, Refusal> {
         new: 0,
     };
     for repo in home.fleet.repos.values() {
-        let mut issues = BTreeSet::new();
-        let rows = store.owing_in(&repo.name).await?.into_iter().rev();
-        for firing in rows.filter(|row| row.ended_at.is_some()) {
-            let effects = store.effects(firing.id).await?;
-            for one in effects.iter().filter(|one| one.state == EffectState::Owed) {
-                let Effect::AwaitApproval { issue, until, .. } = one.effect else {
-                    continue;
-                };
-                if !issues.insert(issue) {
-                    continue;
-                }
-                let plan = (firing.id, one.n);
-                noted.plans.insert(plan);
-                if store.approval_of(plan).await?.is_some() {
-                    continue;
-                }
-                let new = NewApproval {
-                    id: text::new_id(),
-                    plan: Some(plan),
-                    repo: repo.name.clone(),
-                    issue: Some(issue),
-                    body: text::of_plan(&effects),
-                    hash: text::hash_of_plan(&repo.name, issue, &effects),
-                    asked_at: now,
-                    expires_at: until.min(now + within(home)),
-                };
-                noted.new += u32::from(store.ask_approval(&new).await?);
+        for waits in waiting_plans(home, repo).await? {
+            // One whose planner still ends is no question yet.
+            if waits.row.ended_at.is_none() {
+                continue;
             }
+            let (issue, plan) = (waits.issue, (waits.row.id, waits.n));
+            noted.plans.insert(plan);
+            if store.approval_of(plan).await?.is_some() {
+                continue;
+            }
+            let new = NewApproval {
+                id: text::new_id(),
+                plan: Some(plan),
+                repo: repo.name.clone(),
+                issue: Some(issue),
+                body: text::of_plan(&waits.effects),
+                hash: text::hash_of_plan(&repo.name, issue, &waits.effects),
+                asked_at: now,
+                expires_at: waits.until.min(now + within(home)),
+            };
+            noted.new += u32::from(store.ask_approval(&new).await?);
         }
     }
     Ok(noted)

@@ -70,14 +70,7 @@ async fn home(limits: &str, now: &str) -> (tempfile::TempDir, Home) {
     let text = std::fs::read_to_string(&file).unwrap();
     let text = text.replace("0 0 * * *", "0 * * * *");
     std::fs::write(&file, format!("{text}[limits]\n{limits}")).unwrap();
-    let options = carson_config::LoadOptions {
-        home: dir.path().to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = carson_config::load(&options).unwrap().fleet;
+    let fleet = carson_home::testing::fleet(dir.path()).unwrap();
     let home = Home {
         fleet: std::sync::Arc::new(fleet),
         clock: Clock::manual(at(now)),

@@ -2,6 +2,7 @@
 
 use carson_core::stops::Change;
 use carson_core::text::{counted, instant};
+use carson_core::untrusted::one_line;
 use carson_home::Home;
 use carson_store::Firing;
 use serde::Serialize;
@@ -28,6 +29,17 @@ pub(super) async fn reasons_of_firing(home: &Home, row: Firing) -> Result<OfFiri
         Some(slot) => format!("slot {} of {} was due", instant(slot), row.role),
         None => format!("an operator fired {}", row.role),
     }];
+    let events = home.store.events_of(row.id).await?.into_iter();
+    for forced in events.filter(|event| event.kind == "firing.forced") {
+        let over = forced.data["over"].as_array().into_iter().flatten();
+        let over: Vec<&str> = over.filter_map(|one| one.as_str()).collect();
+        let over = match over.is_empty() {
+            true => "nothing that stood".to_owned(),
+            false => over.join("; "),
+        };
+        let reason = forced.data["reason"].as_str().unwrap_or_default();
+        chain.push(format!("by force, over {over}: {}", one_line(reason, 300)));
+    }
     if row.missed > 0 {
         let slots = counted(row.missed, "slot");
         chain.push(format!("it stands for {slots} before it"));

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod approvals;
 mod away;
 mod backups;
 mod checks;

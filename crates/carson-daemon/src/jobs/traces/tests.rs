@@ -1,12 +1,11 @@
 //! A collector of the test's own.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use carson_config::{LoadOptions, load};
 use carson_core::work::WorkKey;
 use carson_core::{Clock, Stage};
-use carson_store::{Ending, NewFiring, Store};
+use carson_home::testing;
+use carson_store::{Ending, NewFiring};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -19,26 +18,12 @@ async fn home(dir: &Path, collector: &MockServer) -> Home {
         collector.uri()
     );
     std::fs::write(dir.join("carson.toml"), settings).unwrap();
-    let options = LoadOptions {
-        home: dir.to_owned(),
-        files: None,
-        env: Vec::new(),
-        user_home: None,
-        machine: "box".into(),
-    };
-    let fleet = load(&options).unwrap().fleet;
-    fleet.layout.create().unwrap();
-    Home {
-        inspector: carson_proc::inspector::Inspector::of("/nowhere/carson"),
-        store: Store::open(&fleet.database).await.unwrap(),
-        fleet: Arc::new(fleet),
-        clock: Clock::manual(DateTime::from_timestamp(1_790_000_000, 0).unwrap()),
-        program: "/nowhere/carson".into(),
-        environ: Vec::new(),
-        user_home: None,
-        redactor: carson_redact::Redactor::default(),
-        vectors: Default::default(),
-    }
+    testing::open(
+        dir,
+        Clock::manual(DateTime::from_timestamp(1_790_000_000, 0).unwrap()),
+    )
+    .await
+    .unwrap()
 }
 
 /// A firing that ended now, two minutes after it was claimed.
