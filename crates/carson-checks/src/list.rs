@@ -288,8 +288,8 @@ pub const LIST: &[Check] = checks![
         "add [slack] or [webhook] to carson.toml; `carson brief` prints the same here",
         Role(|scene, role| Box::pin(sinks_of_role::heard(scene, role)));
     "role.NAME.label", Never,
-        "no issue waits with a label that looks like the role's and is no role's",
-        "give the issue the role's label, or set work.label of the role",
+        "the repositories have the role's label, and no issue waits with one that looks like it and is no role's",
+        "give the issue the role's label, set work.label of the role, or `carson labels bootstrap`",
         Role(|scene, role| Box::pin(labels::carried(scene, role)));
     "repo.NAME.room", WithWork,
         "the disk has room for twice the repository's last checkout, above the floors",

@@ -82,6 +82,7 @@ pub use fleet::{Account, Fleet, Included, Prompts, ProviderKey, RedToGreen, Repo
 pub use hours::Hours;
 pub use layout::Layout;
 pub use load::{Loaded, load};
+pub use nearest::nearest;
 pub use options::LoadOptions;
 pub use prompt::PROMPT_NAMES;
 pub use provenance::{Origin, Provenance};

@@ -1,7 +1,8 @@
 //! Did you mean …?
 
 /// The known word that a misspelt one most likely means.
-pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let scored = known
         .iter()
         .map(|word| (strsim::jaro_winkler(name, word), *word));

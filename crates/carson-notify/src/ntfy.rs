@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::address::secret as address;
+use crate::address::{in_file, read_file, secret as address};
 use crate::http;
 use crate::message::{Message, cut};
 use crate::section::{ReadSecret, Spec};
@@ -47,12 +47,8 @@ impl Section for NtfySection {
             around.problem("", "it needs url_file", hint);
             return None;
         };
-        let url = around.path(&file);
-        if let Some(text) = around.secret("url_file", &url)
-            && let Err(problem) = Topic::of(text.expose_secret())
-        {
-            around.warning("url_file", &problem, "one line: https://host/topic");
-        }
+        let hint = "one line: https://host/topic";
+        let url = in_file(("url_file", file.as_str()), hint, around, Topic::of);
         let token = self.token_file.map(|file| around.path(&file));
         if let Some(file) = &token {
             around.secret("token_file", file);
@@ -79,8 +75,7 @@ impl Spec for NtfySpec {
     }
 
     fn open(&self, read: &ReadSecret) -> Result<Box<dyn Sink>, String> {
-        let topic = Topic::of(read(&self.url)?.expose_secret());
-        let topic = topic.map_err(|why| format!("{}: {why}", self.url.display()))?;
+        let (_, topic) = read_file(&self.url, read, Topic::of)?;
         let token = self.token.as_deref().map(read).transpose()?;
         Ok(Box::new(Ntfy { topic, token }))
     }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use url::Url;
 use uuid::Uuid;
 
-use crate::address::{is_readable_on_the_way, is_web, secret as address};
+use crate::address::{in_file, is_readable_on_the_way, is_web, read_file, secret as address};
 use crate::http;
 use crate::message::{Message, cut};
 use crate::section::{ReadSecret, Spec};
@@ -55,26 +55,18 @@ impl Section for WebhookSection {
     type Checked = dyn Spec;
 
     fn check(self, around: &mut dyn Around) -> Option<Arc<dyn Spec>> {
-        let header = self.header_file.map(|file| around.path(&file));
-        if let Some(file) = &header
-            && let Some(text) = around.secret("header_file", file)
-            && let Err(problem) = Header::of(&text)
-        {
-            around.warning("header_file", &problem, HEADER);
-        }
+        let header = self.header_file.map(|file| {
+            let file = ("header_file", file.as_str());
+            in_file(file, HEADER, around, Header::of)
+        });
         let to = match (self.url, self.url_file) {
             (Some(url), None) => {
                 written(&url, header.is_some(), around);
                 Address::Plain(url)
             }
             (None, Some(file)) => {
-                let path = around.path(&file);
-                if let Some(text) = around.secret("url_file", &path)
-                    && let Err(problem) = address(text.expose_secret())
-                {
-                    around.warning("url_file", &problem, "one line: https://host/path");
-                }
-                Address::File(path)
+                let hint = "one line: https://host/path";
+                Address::File(in_file(("url_file", file.as_str()), hint, around, address))
             }
             _ => {
                 let hint = "url_file = \"webhook.url\", a file with the address";
@@ -139,7 +131,7 @@ impl Spec for WebhookSpec {
         let files = self.files().into_iter();
         let mut secrets: Vec<_> = files.filter_map(|file| read(file).ok()).collect();
         let header = self.header.as_deref().and_then(|file| read(file).ok());
-        let header = header.and_then(|text| Header::of(&text).ok());
+        let header = header.and_then(|text| Header::of(text.expose_secret()).ok());
         secrets.extend(header.map(|header| header.secret));
         secrets
     }
@@ -147,18 +139,11 @@ impl Spec for WebhookSpec {
     fn open(&self, read: &ReadSecret) -> Result<Box<dyn Sink>, String> {
         let url = match &self.to {
             Address::Plain(url) => SecretString::from(url.clone()),
-            Address::File(path) => {
-                let url = read(path)?;
-                address(url.expose_secret()).map_err(|why| format!("{}: {why}", path.display()))?;
-                url
-            }
+            Address::File(path) => read_file(path, read, address)?.0,
         };
         let header = match &self.header {
             None => None,
-            Some(path) => {
-                let header = Header::of(&read(path)?);
-                Some(header.map_err(|why| format!("{}: {why}", path.display()))?)
-            }
+            Some(path) => Some(read_file(path, read, Header::of)?.1),
         };
         Ok(Box::new(Webhook { url, header }))
     }
@@ -176,8 +161,8 @@ struct Header {
 
 impl Header {
     /// A bearer token, or a header as it is written on the wire.
-    fn of(text: &SecretString) -> Result<Self, String> {
-        let text = text.expose_secret().trim();
+    fn of(text: &str) -> Result<Self, String> {
+        let text = text.trim();
         let (name, value) = match text.split_once(": ") {
             Some((name, value)) => {
                 let name = name.parse().map_err(|_| "it names no header")?;

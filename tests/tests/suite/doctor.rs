@@ -351,3 +351,43 @@ fn settings_that_cannot_be_read_leave_the_machine_to_look_at() {
         check(&all, id);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_that_takes_posts_and_does_not_let_us_listen_is_told() {
+    let server = MockServer::start().await;
+    let answers = async |at: &str, answer: Value| {
+        let answer = ResponseTemplate::new(200).set_body_json(answer);
+        let mock = Mock::given(path(at)).respond_with(answer);
+        mock.mount(&server).await;
+    };
+    let who = json!({"ok": true, "user": "carson", "team": "acme"});
+    answers("/auth.test", who).await;
+    let fleet = sound();
+    for name in ["slack.token", "slack.app-token"] {
+        secret(&fleet, name);
+    }
+    let uri = server.uri();
+    settings(&fleet, |text| {
+        format!(
+            "{text}\n[slack]\napi_base = {uri:?}\nchannel = \"#fleet\"\ntoken_file = \"slack.token\"\n\
+             app_token_file = \"slack.app-token\"\ntrusted = [\"U012ABC34\"]\n"
+        )
+    });
+    let refused = json!({"ok": false, "error": "invalid_auth"});
+    answers("/apps.connections.open", refused).await;
+    let all = checks(&fleet.carson(&["doctor", "--json"]));
+    let one = check(&all, "sink.slack.answers");
+    assert_eq!(one["health"], "error", "{one:#}");
+    let found = one["found"].as_str().unwrap();
+    let told =
+        "it lets carson into acme, and nobody is listened to: its socket: it refuses: invalid_auth";
+    assert_eq!(found, told);
+    assert!(one["remedy"].to_string().contains("slack.app-token"));
+    server.reset().await;
+    let who = json!({"ok": true, "user": "carson", "team": "acme"});
+    answers("/auth.test", who).await;
+    let socket = json!({"ok": true, "url": "wss://nowhere.example/"});
+    answers("/apps.connections.open", socket).await;
+    let all = checks(&fleet.carson(&["doctor", "--json"]));
+    assert_eq!(check(&all, "sink.slack.answers")["health"], "ok");
+}

@@ -175,3 +175,45 @@ fn a_firing_tells_its_chain_and_that_no_daemon_runs_is_told() {
     let unknown = fleet.carson(&["why", "nobody"]);
     assert_eq!(unknown.code, Some(2), "{unknown:#?}");
 }
+
+#[test]
+fn who_forces_a_firing_says_why_and_that_is_told_and_kept() {
+    let fleet = sound();
+    assert_eq!(
+        fleet.carson(&["pause", "--reason", "holidays"]).code,
+        Some(0)
+    );
+    for without in [
+        &["--force"][..],
+        &["--reason", "x"],
+        &["--force", "--reason", " "],
+    ] {
+        let ran = fleet.carson(&[&["fire", "hand"], without].concat());
+        assert_eq!(ran.code, Some(2), "{without:?}: {ran:#?}");
+    }
+    let forced = [
+        "fire",
+        "hand",
+        "--force",
+        "--reason",
+        "a customer waits",
+        "--json",
+    ];
+    let ran = fleet.carson(&forced);
+    assert!(
+        ran.stderr
+            .contains("fires over this: paused: fleet (holidays)"),
+        "{ran:#?}"
+    );
+    let id = ran.json()["id"].as_str().unwrap().to_owned();
+    let why = fleet.carson(&["why", &id]).stdout;
+    let line = "by force, over paused: fleet (holidays): a customer waits";
+    assert!(why.contains(line), "{why}");
+    let shown = fleet.carson(&["show", &id]).stdout;
+    assert!(shown.contains("firing.forced"), "{shown}");
+    // What a provider says holds in any case.
+    let set = ["block", "set", "play", "--for", "2h"];
+    assert_eq!(fleet.carson(&set).code, Some(0));
+    let held = fleet.carson(&forced);
+    assert_eq!(held.json()["skip"], "block", "{held:#?}");
+}

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use carson_core::section::{Around, Section};
-use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use crate::address;
@@ -46,14 +45,17 @@ impl Section for SlackSection {
                 return None;
             }
         };
-        let path = around.path(file);
-        if let Some(text) = around.secret(key, &path)
-            && self.webhook_file.is_some()
-            && let Err(problem) = address::secret(text.expose_secret())
-        {
-            let hint = "one line: https://hooks.slack.com/services/…";
-            around.warning(key, &problem, hint);
-        }
+        let hint = "one line: https://hooks.slack.com/services/…";
+        let is_address = self.webhook_file.is_some();
+        let path = address::in_file(
+            (key, file.as_str()),
+            hint,
+            around,
+            |text| match is_address {
+                true => address::secret(text).map(drop),
+                false => Ok(()),
+            },
+        );
         match Url::parse(&self.api_base) {
             Ok(url) if address::is_web(&url) && !address::is_readable_on_the_way(&url) => {}
             Ok(url) if address::is_web(&url) => {
@@ -120,16 +122,14 @@ impl Spec for SlackSpec {
     }
 
     fn open(&self, read: &ReadSecret) -> Result<Box<dyn Sink>, String> {
-        let secret: SecretString = read(&self.file)?;
         Ok(match &self.sign_in {
             SignIn::Token { api_base, channel } => Box::new(Api {
                 channel: channel.clone(),
-                web: Web::at(api_base, secret),
+                web: Web::at(api_base, read(&self.file)?),
             }),
             SignIn::Webhook => {
-                let file = self.file.display();
-                address::secret(secret.expose_secret()).map_err(|why| format!("{file}: {why}"))?;
-                Box::new(Incoming { url: secret })
+                let (url, _) = address::read_file(&self.file, read, address::secret)?;
+                Box::new(Incoming { url })
             }
         })
     }
