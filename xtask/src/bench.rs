@@ -195,8 +195,13 @@ pub fn run_samples(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result
 ///
 /// # Errors
 /// When something cannot be built, started or read.
-pub fn run_scale(interrupt: &Interrupt) -> anyhow::Result<ExitCode> {
-    print(&scale::measure(&installed(interrupt)?)?);
+pub fn run_scale(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
+    let options = scale::Options::read(args)?;
+    let carson = match &options.carson {
+        Some(other) => other.clone(),
+        None => installed(interrupt)?,
+    };
+    print(&scale::measure(interrupt, &carson, &options)?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -29,7 +29,7 @@
 //! Downloads go to `.cache` in the checkout, or to `CARSON_TEST_CACHE`. Every child runs under
 //! [`interrupt`], so that Ctrl-C and SIGTERM end the child first, and then the server.
 //!
-//! `cargo xtask bench` measures; see [`bench`]. `cargo xtask local-model` runs a real model; see [`local_model`].
+//! `cargo xtask bench` measures; see [`bench`]. `cargo xtask simulate` models what cannot be measured on one machine; see [`simulate`]. `cargo xtask local-model` runs a real model; see [`local_model`].
 //!
 //! `cargo xtask ci` runs `.ci/run`, which is the list of what must pass before a merge.
 
@@ -64,6 +64,7 @@ mod pgvector;
 mod postgres;
 mod runner;
 mod seed;
+mod simulate;
 mod slowest;
 mod test;
 mod workspace;
@@ -118,7 +119,12 @@ commands:
                   sample; their packages come from the registries
   bench memory    measure how well and how fast lessons are found, by words, by meaning and by both; some
                   minutes, and 110 MB of downloads at the first time
-  bench scale     measure 100,000 firings, 1,000 due roles and 1,000 orphan benches";
+  bench scale [--carson FILE] [--benches N] [--only PART]
+                  measure 100,000 firings, 1,000 due roles, 200 firings at once, 10,000 orphan benches (N), and
+                  claims a second on PostgreSQL; PART is reads, admission, together, prune or claims
+  simulate [--seed N]
+                  what bounds a fleet of 10, 1,000 and 100,000 roles, by a model that is held against what was
+                  measured; see docs/SCALE.md";
 
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
@@ -165,7 +171,8 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["bench", "samples"] => bench::run_samples(interrupt, None),
         ["bench", "samples", "--carson", file] => bench::run_samples(interrupt, Some(file)),
         ["bench", "memory"] => bench::run_memory(interrupt),
-        ["bench", "scale"] => bench::run_scale(interrupt),
+        ["bench", "scale", rest @ ..] => bench::run_scale(interrupt, rest),
+        ["simulate", rest @ ..] => simulate::run(rest),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

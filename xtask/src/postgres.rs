@@ -38,6 +38,14 @@ const SETTINGS: [&str; 7] = [
     "log_min_messages=fatal",
 ];
 
+/// Those of a server whose speed is measured: what it acknowledged is on the disk, as it is by default.
+const DURABLE: [&str; 4] = [
+    "listen_addresses=",
+    "port=5432",
+    "max_connections=400",
+    "log_min_messages=fatal",
+];
+
 /// A running server. It stops when it is dropped, without a word; [`Self::stop`] reports.
 #[derive(Debug)]
 pub struct Postgres {
@@ -52,7 +60,16 @@ impl Postgres {
     /// When the programs are missing or fail; the server's log is part of the message.
     pub fn start(interrupt: &Interrupt) -> anyhow::Result<Self> {
         let bin = bin_dir().context("PostgreSQL is not installed: no initdb was found")?;
-        Self::start_in(interrupt, "", |_| Ok(bin))
+        Self::start_in(interrupt, "", &SETTINGS, |_| Ok(bin))
+    }
+
+    /// The same with a server that waits for the disk.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_durable(interrupt: &Interrupt) -> anyhow::Result<Self> {
+        let bin = bin_dir().context("PostgreSQL is not installed: no initdb was found")?;
+        Self::start_in(interrupt, "-durable", &DURABLE, |_| Ok(bin))
     }
 
     /// The same with the programs in `bin` of this installation, beside another server. They are copied: the server's own user
@@ -61,7 +78,7 @@ impl Postgres {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn start_from(interrupt: &Interrupt, install: &Path, bin: &str) -> anyhow::Result<Self> {
-        Self::start_in(interrupt, "-vectors", |dir| {
+        Self::start_in(interrupt, "-vectors", &SETTINGS, |dir| {
             let own = dir.join("install");
             let mut copy = Command::new("cp");
             interrupt.must(copy.arg("-a").arg(install).arg(&own))?;
@@ -72,6 +89,7 @@ impl Postgres {
     fn start_in(
         interrupt: &Interrupt,
         which: &str,
+        settings: &[&str],
         bin: impl FnOnce(&Path) -> anyhow::Result<PathBuf>,
     ) -> anyhow::Result<Self> {
         remove_leftovers();
@@ -82,7 +100,7 @@ impl Postgres {
         let log = File::create(dir.join("log")).context("cannot create the server's log")?;
         let spawned = bin(&dir).and_then(|bin| {
             init(interrupt, &account, &bin, &dir)?;
-            Ok(serve(&account, &bin, &dir, &log)?)
+            Ok(serve(&account, &bin, &dir, settings, &log)?)
         });
         match spawned {
             Ok(server) => Self { dir, server }.ready(interrupt),
@@ -280,10 +298,16 @@ fn init(interrupt: &Interrupt, account: &Account, bin: &Path, dir: &Path) -> any
     )
 }
 
-fn serve(account: &Account, bin: &Path, dir: &Path, log: &File) -> std::io::Result<Child> {
+fn serve(
+    account: &Account,
+    bin: &Path,
+    dir: &Path,
+    settings: &[&str],
+    log: &File,
+) -> std::io::Result<Child> {
     let mut postgres = account.command(&bin.join("postgres"));
     postgres.arg("-D").arg(dir.join("data")).arg("-k").arg(dir);
-    postgres.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+    postgres.args(settings.iter().flat_map(|setting| ["-c", setting]));
     // A group of its own: Ctrl-C must not take the server from under the tests that are ending.
     postgres
         .current_dir(dir)

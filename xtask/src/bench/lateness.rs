@@ -107,7 +107,7 @@ fn spawned(log: &str) -> Vec<Duration> {
 }
 
 /// How late each firing began: every firing says so in its log.
-fn begun(fleet: &Fleet) -> anyhow::Result<Vec<Duration>> {
+pub fn begun(fleet: &Fleet) -> anyhow::Result<Vec<Duration>> {
     let mut late = Vec::new();
     for item in fs::read_dir(fleet.home().join("logs"))? {
         late.extend(spawned(&fs::read_to_string(item?.path())?));

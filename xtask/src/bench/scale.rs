@@ -1,30 +1,119 @@
-//! What grows with the fleet: rows, roles that are due together, benches that nobody needs.
+//! What grows with the fleet: rows, roles that are due together, firings at once, benches that nobody needs, claims.
 
 mod admission;
+mod claims;
 mod prune;
 mod reads;
+mod together;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Figure, output};
+use anyhow::{Context as _, bail};
 
-/// Measures all three.
+use super::{Figure, output};
+use crate::interrupt::Interrupt;
+
+/// What is measured of what.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Another `carson` than the release build.
+    pub carson: Option<PathBuf>,
+    /// How many benches are pruned.
+    benches: u32,
+    /// Only this part.
+    only: Option<String>,
+}
+
+const PARTS: [&str; 5] = ["reads", "admission", "together", "prune", "claims"];
+
+impl Options {
+    /// `--carson FILE`, `--benches N`, `--only PART`.
+    ///
+    /// # Errors
+    /// When an argument is not understood.
+    pub fn read(args: &[&str]) -> anyhow::Result<Self> {
+        let mut options = Self {
+            carson: None,
+            benches: 10_000,
+            only: None,
+        };
+        let mut args = args.iter();
+        while let Some(name) = args.next() {
+            let value = *args
+                .next()
+                .with_context(|| format!("{name} needs a value"))?;
+            match *name {
+                "--carson" => options.carson = Some(value.into()),
+                "--benches" => {
+                    options.benches = value.parse().with_context(|| format!("{name} {value}"))?;
+                }
+                "--only" if PARTS.contains(&value) => options.only = Some(value.to_owned()),
+                "--only" => bail!("the parts are {PARTS:?}, not {value}"),
+                _ => bail!(
+                    "bench scale takes --carson FILE, --benches N and --only PART, not {name}"
+                ),
+            }
+        }
+        Ok(options)
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| only == part)
+    }
+}
+
+/// Measures all, or what is asked for.
 ///
 /// # Errors
 /// When something cannot be started or read.
-pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
-    println!("bench: questions to 100,000 firings");
-    let mut figures = reads::measure(carson)?;
-    println!("bench: admission of 1,000 roles");
-    figures.extend(admission::measure(carson)?);
-    println!("bench: 1,000 orphan benches");
-    figures.extend(prune::measure(carson)?);
+pub fn measure(
+    interrupt: &Interrupt,
+    carson: &Path,
+    options: &Options,
+) -> anyhow::Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    if options.wants("reads") {
+        println!("bench: questions to 100,000 firings");
+        figures.extend(reads::measure(carson)?);
+    }
+    if options.wants("admission") {
+        println!("bench: admission of 1,000 roles");
+        figures.extend(admission::measure(carson)?);
+    }
+    if options.wants("together") {
+        println!("bench: 1,000 roles, 200 firings at once (some minutes)");
+        figures.extend(together::measure(carson)?);
+    }
+    if options.wants("prune") {
+        println!("bench: {} orphan benches (some minutes)", options.benches);
+        figures.push(prune::measure(carson, options.benches)?);
+    }
+    if options.wants("claims") {
+        println!("bench: claims on PostgreSQL");
+        figures.extend(claims::measure(interrupt)?);
+    }
     Ok(figures)
 }
 
-/// Runs a Python program with only the standard library: it fills databases.
+/// Runs a Python program with only the standard library: it fills databases, and reads them.
 fn python(program: &str, args: &[&Path]) -> anyhow::Result<String> {
     let mut python = Command::new("/usr/bin/python3");
     output(python.args(["-S", "-c", program]).args(args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_not_there_is_refused() {
+        let all = Options::read(&[]).unwrap();
+        assert!(PARTS.iter().all(|part| all.wants(part)));
+        let one = Options::read(&["--only", "claims", "--benches", "7"]).unwrap();
+        assert!(one.wants("claims") && !one.wants("prune"));
+        assert_eq!(one.benches, 7);
+        assert!(Options::read(&["--only", "nothing"]).is_err());
+        assert!(Options::read(&["--benches"]).is_err());
+    }
 }
