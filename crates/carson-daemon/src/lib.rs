@@ -33,6 +33,7 @@ mod embedder;
 mod health;
 mod heartbeat_url;
 mod jobs;
+mod lease;
 mod lock;
 mod mcp;
 mod metrics;
