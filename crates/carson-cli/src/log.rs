@@ -77,16 +77,23 @@ impl Drop for Unwaited {
 /// Starts logging at a level, or as `CARSON_LOG` says.
 pub fn start(level: &str, json: bool) {
     let asked = EnvFilter::try_from_env("CARSON_LOG");
-    let said = lines(json, Said, terminal::has_colours(Stream::Error));
-    let said = said.with_filter(asked.unwrap_or_else(|_| at(level)));
+    let (asked, colours) = (
+        asked.unwrap_or_else(|_| at(level)),
+        terminal::has_colours(Stream::Error),
+    );
     // As one that the daemon starts has it.
     let kept = lines(false, Kept, false).with_filter(at("info"));
     // A second start (never in one process) would be refused; there is nothing to do about it.
     let _ = match level {
         // What it says is what its starter keeps.
-        "info" => tracing_subscriber::registry().with(said).try_init(),
+        // One filter for all: those of single layers remember on each thread what they said last, and a question
+        // of sqlx's behind which no line follows would leave out the next line of ours.
+        "info" => tracing_subscriber::registry()
+            .with(asked)
+            .with(lines(json, Said, colours))
+            .try_init(),
         _ => tracing_subscriber::registry()
-            .with(said)
+            .with(lines(json, Said, colours).with_filter(asked))
             .with(kept)
             .try_init(),
     };

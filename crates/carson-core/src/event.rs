@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::id::{AccountName, RepoName};
+use crate::id::{AccountName, HostName, RepoName};
 use crate::lesson::{LessonId, LessonState};
 use crate::stage::Stage;
 
@@ -199,12 +199,28 @@ events! {
         /// Why.
         why: String,
     }
+    /// A firing that another host had taken over stopped before it changed anything outside; its work is kept.
+    FiringFenced = "firing.fenced" {
+        /// The branch of the firing's own to which its work was pushed.
+        branch: Option<String>,
+        /// The ref on its host that keeps it, where it was not pushed.
+        kept: Option<String>,
+        /// What went wrong on the way.
+        trouble: Vec<String>,
+    }
     /// An operator fired a role although something kept it from firing (`carson fire --force`).
     FiringForced = "firing.forced" {
         /// Why, as they said.
         reason: String,
         /// What would have kept it: nothing where nothing stood.
         over: Vec<String>,
+    }
+    /// A firing whose host was taken for dead was taken over by another one, which concludes it.
+    FiringTakenOver = "firing.taken-over" {
+        /// Its host.
+        from: HostName,
+        /// The one that concludes it.
+        by: HostName,
     }
     /// An operator took back what a firing did, as far as nobody had touched it since.
     FiringUndone = "firing.undone" {
@@ -228,6 +244,13 @@ events! {
         place: String,
         /// What is wrong with it.
         why: String,
+    }
+    /// A host came back that the others had taken for dead.
+    HostFenced = "host.fenced" {
+        /// Which.
+        host: HostName,
+        /// How many of its firings were taken over meanwhile.
+        firings: usize,
     }
     /// A housekeeping job did something that is worth knowing.
     JobDone = "job.done" {

@@ -26,6 +26,7 @@ use crate::embedder;
 use crate::faces::Faces;
 use crate::health::Health;
 use crate::jobs::{self, Shared, Wires};
+use crate::lease;
 use crate::lock::{DaemonLock, LockError};
 use crate::mcp;
 use crate::metrics;
@@ -120,9 +121,11 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
         home.store.must_be_whole(true).await?;
     }
     operator_alert::was_down(&home).await?;
+    let lease = lease::take(&home).await?;
     let mut daemon = Daemon::new(home, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
     let _watch = Watch::start(&daemon.home.fleet.layout, daemon.changed.clone());
+    lease::keep(&daemon.shared, lease, &daemon.standing);
     let pulse = daemon.pulse.clone();
     jobs::start(&Wires {
         home: daemon.shared.clone(),
@@ -171,6 +174,8 @@ struct Daemon {
     recover: Arc<Notify>,
     heart: Heart,
     pulse: Pulse,
+    /// What the other hosts say of this one.
+    standing: Arc<lease::Standing>,
     /// Nothing is fired any more: what runs is waited for.
     drains: Arc<AtomicBool>,
     tools: mcp::Face,
@@ -229,6 +234,7 @@ impl Daemon {
             settings,
             refused: Told::default(),
             ledger,
+            standing: Arc::default(),
             alarm,
             health,
             look,
@@ -284,7 +290,7 @@ impl Daemon {
     /// Whether something that the fleet stands on forbids to claim anything now. Slots stay due,
     /// and no row is written: there may be no room for one.
     async fn is_stopped(&self) -> bool {
-        if self.health.lost().is_some() {
+        if self.health.lost().is_some() || self.standing.forbids() {
             return true;
         }
         if let Err(gone) = self.home.store.still_there() {

@@ -35,6 +35,7 @@ mod faces;
 mod health;
 mod heartbeat_url;
 mod jobs;
+mod lease;
 mod lock;
 mod mcp;
 mod metrics;

@@ -88,6 +88,9 @@ pub async fn revert(
 
 /// The row has it: so it is the fleet's, and nobody opens a second one.
 async fn noted(home: &Home, row: &Row, pull: Pull) -> Result<Reverted, PullError> {
-    home.store.set_pull(row.id, pull.number, &pull.url).await?;
+    home.store
+        .as_firing(row.id, row.epoch)
+        .set_pull(pull.number, &pull.url)
+        .await?;
     Ok(Reverted::By(pull))
 }

@@ -30,8 +30,8 @@ pub(crate) async fn conclude(
         .sentinel
         .as_ref()
         .map(|sentinel| sentinel.token().to_owned());
-    ctx.store()
-        .settle_firing(ctx.id, &settled, sentinel.as_deref(), facts)
+    ctx.as_firing()
+        .settle_firing(&settled, sentinel.as_deref(), facts)
         .await?;
     let saved = salvage::run(ctx, reached, &settled).await;
     let mut settled = saved.delivered(settled, facts.goal);
@@ -73,7 +73,7 @@ async fn deliver(
         older: older_drafts::of_work(ctx, taken).await?,
     };
     let effects = (roles::kind_of(ctx.role).effects)(&closing);
-    let planned = ctx.store().plan_effects(ctx.id, &settled, &effects).await?;
+    let planned = ctx.as_firing().plan_effects(&settled, &effects).await?;
     let settled = planned.delivered;
     let carried = Bearer::of(ctx, taken).carry_out(&planned.effects).await?;
     if let Some(why) = &carried.not_merged {

@@ -8,7 +8,7 @@ use carson_core::story::StoryId;
 use carson_core::work::WorkKey;
 use carson_core::{Event, FiringId, RepoName, Stage};
 use carson_proc::Cancel;
-use carson_store::{Firing as Row, Stopped, Store};
+use carson_store::{AsFiring, Epoch, Firing as Row, Stopped, Store};
 use chrono::{DateTime, Utc};
 use tracing::{info, warn};
 
@@ -21,6 +21,8 @@ use carson_home::{FiringRef, Home};
 pub(crate) struct Ctx<'h> {
     pub home: &'h Home,
     pub id: FiringId,
+    /// That of its row: another host that takes it over raises it.
+    pub epoch: Epoch,
     pub claimed_at: DateTime<Utc>,
     pub role: &'h Role,
     pub cancel: Cancel,
@@ -48,6 +50,7 @@ impl<'h> Ctx<'h> {
         Self {
             home,
             id: FiringId::new(),
+            epoch: Epoch::FIRST,
             claimed_at: home.clock.now(),
             role,
             cancel,
@@ -64,6 +67,7 @@ impl<'h> Ctx<'h> {
         Self {
             home,
             id: row.id,
+            epoch: row.epoch,
             claimed_at: row.claimed_at,
             role,
             cancel,
@@ -85,7 +89,13 @@ impl<'h> Ctx<'h> {
             home: self.home,
             role: self.role,
             id: self.id,
+            epoch: self.epoch,
         }
+    }
+
+    /// The firing as who writes its row.
+    pub(crate) fn as_firing(&self) -> AsFiring<'h> {
+        self.home.store.as_firing(self.id, self.epoch)
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -125,7 +135,7 @@ impl<'h> Ctx<'h> {
             return;
         }
         self.begins(stage);
-        let entered = self.store().set_stage(self.id, stage, self.now());
+        let entered = self.as_firing().set_stage(stage, self.now());
         self.best_effort("the stage", entered).await;
     }
 
@@ -140,7 +150,7 @@ impl<'h> Ctx<'h> {
     /// Notes tool calls that were stopped, as many as anybody reads.
     pub(crate) async fn note_stopped(&self, stopped: Vec<Stopped>) {
         let now = self.now();
-        let added = self.store().add_blocked_calls(self.id, &stopped, now);
+        let added = self.as_firing().add_blocked_calls(&stopped, now);
         self.best_effort("blocked calls", added).await;
     }
 }

@@ -6,7 +6,8 @@ use carson_store::{HostRow, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 
-/// A daemon says every minute that it lives; one that was not heard of for so long is gone.
+/// A daemon says every minute that it lives; one that was not heard of for so long is gone. Where hosts hold
+/// leases, these say it sooner.
 const SILENCE: TimeDelta = TimeDelta::minutes(3);
 
 /// A daemon, as it was heard of last.
@@ -49,7 +50,8 @@ fn life(home: &Home, row: &HostRow, now: DateTime<Utc>) -> Life {
     if is_here && !process_of(row).is_some_and(|process| process.is_alive()) {
         return Life::Ended;
     }
-    match now - row.beat_at <= SILENCE {
+    let is_heard = row.holds.unwrap_or(now - row.beat_at <= SILENCE);
+    match is_heard {
         true => Life::Runs,
         false => Life::Silent,
     }

@@ -13,7 +13,7 @@ mod issue_in;
 mod waiting;
 
 use carson_config::Repo;
-use carson_core::{Effect, Event, FiringId};
+use carson_core::{Effect, Event, FiringId, RepoName};
 use carson_forge::ForgeError;
 use carson_git::GitError;
 use carson_store::{EffectRow, EffectState, Firing as Row, StoreError, Tried};
@@ -78,8 +78,7 @@ impl Bearer<'_> {
             said: carried.dropped.as_deref(),
             next_at: None,
         };
-        let store = &self.home.store;
-        store.note_effect(self.id(), row.n, &tried).await?;
+        self.as_firing().note_effect(row.n, &tried).await?;
         Ok(())
     }
 
@@ -111,6 +110,8 @@ impl Bearer<'_> {
     ) -> Result<bool, StoreError> {
         let (store, now) = (&self.home.store, self.home.clock.now());
         let effect = row.effect.kind();
+        // Who was taken for dead changes nothing: somebody else is at it by now.
+        self.as_firing().acts().await?;
         let tried = match self.call(row, carried).await {
             Ok(Went::Done(said)) => {
                 carried.done += 1;
@@ -139,14 +140,15 @@ impl Bearer<'_> {
             Effect::OpenPull { .. } | Effect::JoinPull { .. }
         );
         if let (EffectState::Done, true, Some(pull)) = (state, is_pull, &carried.pull) {
-            store.set_pull(self.id(), pull.number, &pull.url).await?;
+            let noted = self.as_firing().set_pull(pull.number, &pull.url);
+            noted.await?;
         }
         let tried = Tried {
             state,
             said: Some(&said),
             next_at,
         };
-        store.note_effect(self.id(), row.n, &tried).await?;
+        self.as_firing().note_effect(row.n, &tried).await?;
         match state {
             EffectState::Done => {}
             EffectState::Owed => carried.owed = Some(owed_text(&row.effect, &said)),
@@ -261,15 +263,28 @@ fn wait(tries: u32) -> TimeDelta {
     (FIRST * 2_i32.pow(tries.min(10))).min(LONGEST)
 }
 
-/// Carries out what ended firings of this host still owe: those of which something was done now.
+/// Carries out what ended firings of this host still owe, and what hosts owe that were taken for dead: those
+/// of which something was done now.
 ///
 /// # Errors
 /// When the store does not answer. A forge that does not is logged, and asked again later.
 pub(crate) async fn replay(home: &Home) -> Result<Vec<CaughtUp>, StoreError> {
     let mut caught_up = Vec::new();
+    let repos: Vec<&RepoName> = home.fleet.repos.keys().collect();
+    let taken = home.store.take_over_owing(&home.fleet.host, &repos).await?;
+    if taken > 0 {
+        info!(
+            firings = taken,
+            "what a host owes that is gone is carried out here"
+        );
+    }
     for id in home.store.owing(&home.fleet.host, home.clock.now()).await? {
         if let Some(row) = home.store.firing(id).await? {
-            let effects = replay_one(home, &row).await?.done;
+            let effects = match replay_one(home, &row).await {
+                // Another host took it over a moment ago.
+                Err(error) if error.is_fenced() => continue,
+                carried => carried?.done,
+            };
             if effects > 0 {
                 caught_up.push(CaughtUp { id, effects });
             }
@@ -289,7 +304,10 @@ pub async fn approve(home: &Home, (row, n): &(Row, u32)) -> Result<Vec<IssueIn>,
         said: Some("approved by the operator"),
         next_at: None,
     };
-    home.store.note_effect(row.id, *n, &tried).await?;
+    home.store
+        .as_firing(row.id, row.epoch)
+        .note_effect(*n, &tried)
+        .await?;
     let Some(_turn) = Turns::Recovery.soon(home).await else {
         return Ok(Vec::new());
     };
@@ -310,7 +328,10 @@ pub async fn drop_plans(home: &Home, repo: &Repo, issue: u64) -> Result<u32, Sto
             said: Some("the operator dropped the plan"),
             next_at: None,
         };
-        home.store.note_effect(row.id, n, &tried).await?;
+        home.store
+            .as_firing(row.id, row.epoch)
+            .note_effect(n, &tried)
+            .await?;
         if turn.is_some() {
             replay_one(home, &row).await?;
         }
@@ -327,7 +348,7 @@ pub const TAKEN_BACK: &str = "an operator took the firing back";
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn drop_owed(home: &Home, id: FiringId) -> Result<bool, StoreError> {
+pub async fn drop_owed(home: &Home, firing: &Row) -> Result<bool, StoreError> {
     let Some(_turn) = Turns::Recovery.soon(home).await else {
         return Ok(false);
     };
@@ -336,8 +357,9 @@ pub async fn drop_owed(home: &Home, id: FiringId) -> Result<bool, StoreError> {
         said: Some(TAKEN_BACK),
         next_at: None,
     };
-    for row in home.store.effects(id).await? {
-        home.store.note_effect(id, row.n, &tried).await?;
+    let as_firing = home.store.as_firing(firing.id, firing.epoch);
+    for row in home.store.effects(firing.id).await? {
+        as_firing.note_effect(row.n, &tried).await?;
     }
     Ok(true)
 }

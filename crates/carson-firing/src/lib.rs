@@ -16,7 +16,7 @@
 //! [`recover`] finds rows whose process is gone, ends what is left of their process tree, and
 //! concludes them from the row and from git: with the outcome that was already settled, else as
 //! `CRASHED`. The order of effects makes that safe: claim before work, push before row, row
-//! before delete. [`prune`] does the same for directories that no row knows, and [`stale_claims`] for
+//! before delete. A host that was taken for dead and comes back finds its firings [`fenced`]. [`prune`] does the same for directories that no row knows, and [`stale_claims`] for
 //! claims that the forge still shows.
 //!
 //! Reading order: [`Home`](carson_home::Home), [`ctx`], [`reached`], [`record`], [`run`], the files of
@@ -42,6 +42,7 @@ pub mod dry_run;
 mod effects;
 mod ended;
 pub mod ended_pulls;
+mod fenced;
 mod fenced_quote;
 mod forge_text;
 mod guidance;

@@ -43,14 +43,20 @@ fn is_overdue(row: &Row, process: ProcessId, now: DateTime<Utc>) -> bool {
     now > row.deadline_at + OVERTIME && is_old
 }
 
-/// The firings of this host that recovery would conclude now; nothing is changed.
+/// The firings that recovery would conclude here now, those of dead hosts among them; nothing is changed.
 ///
 /// # Errors
 /// When the store does not answer.
 pub async fn dead(home: &Home) -> Result<Vec<Row>, StoreError> {
     let mut dead = home.store.live_firings(Some(&home.fleet.host)).await?;
     dead.retain(|row| !matches!(life(home, row), Life::Alive));
+    dead.extend(home.store.lapsed_firings(&home.fleet.host).await?);
     Ok(dead)
+}
+
+/// Whether a process of this host runs it.
+pub(crate) fn runs(row: &Row) -> bool {
+    process_of(row).is_some_and(|process| process != ProcessId::current() && process.is_alive())
 }
 
 fn process_of(row: &Row) -> Option<ProcessId> {

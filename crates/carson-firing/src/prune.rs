@@ -237,10 +237,19 @@ async fn saved(home: &Home, seen: &Seen, id: FiringId) -> Result<Option<String>,
         .kept()
         .keep_ref(&id.to_string(), &tip)
         .await?;
-    if let Err(error) = home.store.set_salvage_ref(id, &kept).await {
+    if let Err(error) = note_kept(home, id, &kept).await {
         warn!(firing.id = %id, %error, "the kept ref could not be noted");
     }
     Ok(Some(kept))
+}
+
+/// Whoever concluded the firing, its bench was here.
+async fn note_kept(home: &Home, id: FiringId, kept: &str) -> Result<(), StoreError> {
+    let Some(row) = home.store.firing(id).await? else {
+        return Ok(());
+    };
+    let as_firing = home.store.as_firing(id, row.epoch);
+    as_firing.set_salvage_ref(kept).await
 }
 
 /// The gate is part of removal.

@@ -9,6 +9,7 @@ use carson_forge::Forge;
 use carson_git::{GitError, Mirror, Oid, Seen, Worktree};
 
 use crate::plan_at::StoryWork;
+use crate::saved::Saved;
 use crate::searched_ahead::Ahead;
 use carson_bench::bench::Bench;
 
@@ -19,6 +20,8 @@ use carson_bench::bench::Bench;
 pub(crate) struct Reached<'h> {
     pub taken: Option<Taken<'h>>,
     pub place: Option<Place>,
+    /// What was saved before its host was gone, where the place is on that one.
+    pub far: Option<Saved>,
 }
 
 /// The work of a firing, which it holds.
@@ -88,6 +91,8 @@ pub(crate) struct Place {
     pub aim: Option<Aim>,
     /// The search for secrets in what was seen, where it has begun.
     pub ahead: Option<Ahead>,
+    /// The branch for work that another host took over: nobody else has it.
+    pub aside: Option<String>,
     known: Known,
 }
 
@@ -128,6 +133,7 @@ impl Place {
             goes_on: None,
             aim: None,
             ahead: None,
+            aside: None,
             known: Known::Nothing,
         }
     }
@@ -174,6 +180,9 @@ impl Place {
 
     /// The branch of the remote that its work goes to.
     pub(crate) fn pushed_as(&self) -> &str {
+        if let Some(branch) = &self.aside {
+            return branch;
+        }
         let goes_on = self.goes_on.as_ref();
         goes_on.map_or(&self.worktree.branch, |earlier| &earlier.branch)
     }

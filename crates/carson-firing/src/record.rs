@@ -159,7 +159,7 @@ impl Record {
             used: tally.used.clone(),
         };
         let spent = tally.spent() != before;
-        let written = ctx.store().progress(ctx.id, &progress, spent);
+        let written = ctx.as_firing().progress(&progress, spent);
         ctx.best_effort("progress", written).await;
         ctx.used(tally.turns, tally.cost_usd, tally.cost_estimated);
     }

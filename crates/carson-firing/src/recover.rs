@@ -3,13 +3,16 @@
 //! A pass takes no input: it reads which rows of this host are alive, asks the system which
 //! processes are, and concludes the difference. A firing whose process lives is left alone, by
 //! whichever daemon it was started.
+//!
+//! Where hosts share a database it also takes over the rows of those that were taken for dead: what such a
+//! firing changed lies on its host, so only what was pushed before is delivered.
 
 use std::time::Duration;
 
 use carson_config::{Repo, Role};
 use carson_core::settle::{Facts, Settled};
 use carson_core::work::{Background, WorkKey};
-use carson_core::{FiringId, Outcome, Work};
+use carson_core::{Event, FiringId, Outcome, Work};
 use carson_git::{Oid, Worktree};
 use carson_proc::{Cancel, ProcessId, reap_marked};
 use carson_store::{Firing as Row, StoreError};
@@ -20,10 +23,11 @@ use crate::ctx::Ctx;
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
-use crate::life::{Life, life};
+use crate::life::{Life, life, runs};
 use crate::reached::{FirstTry, GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
 use crate::roles::stories;
+use crate::saved::Saved;
 use crate::stages::facts::{self, Findings};
 use crate::turn::Turns;
 use carson_bench::bench::{Bench, MARKER};
@@ -57,6 +61,8 @@ pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
         }
         match conclude_dead(home, &row).await {
             Ok(done) => ended.push(done),
+            // A host that took this one for dead has it.
+            Err(FiringError::Store(error)) if error.is_fenced() => {}
             // Nor would it take the others: they are found again.
             Err(FiringError::Store(error)) => return Err(error),
             Err(error) => {
@@ -64,9 +70,39 @@ pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
             }
         }
     }
+    for row in taken_over(home).await? {
+        match conclude_far(home, &row).await {
+            Ok(done) => ended.push(done),
+            // A host that is alive again has it, or a third one.
+            Err(FiringError::Store(error)) if error.is_fenced() => {}
+            Err(FiringError::Store(error)) => return Err(error),
+            Err(error) => {
+                error!(firing.id = %row.id, %error, "a firing of a dead host could not be concluded");
+            }
+        }
+    }
     // What the forge could not be told when they ended.
     let caught_up = effects::replay(home).await?;
     Ok(Recovered { ended, caught_up })
+}
+
+/// The firings that this host has taken over from dead ones, and has to conclude.
+async fn taken_over(home: &Home) -> Result<Vec<Row>, StoreError> {
+    let me = &home.fleet.host;
+    for row in home.store.lapsed_firings(me).await? {
+        if home.store.take_over(&row, me).await?.is_none() {
+            continue;
+        }
+        warn!(firing.id = %row.id, firing.host = %row.host, "the host of a firing is gone: it is taken over");
+        let event = Event::FiringTakenOver {
+            from: row.host.clone(),
+            by: me.clone(),
+        };
+        let (role, now) = (Some(&row.role), home.clock.now());
+        let told = home.store.event(&event, role, Some(row.id), now);
+        told.await?;
+    }
+    home.store.carried_firings(me).await
 }
 
 /// Whether the row's process lives. One far past its deadline is ended here.
@@ -88,7 +124,10 @@ async fn seize(home: &Home, row: &Row) -> Result<bool, StoreError> {
         return Ok(true);
     }
     let (me, now) = (ProcessId::current(), home.clock.now());
-    let seized = home.store.start_firing(row.id, me.pid, me.start, now);
+    let seized = home
+        .store
+        .as_firing(row.id, row.epoch)
+        .start_firing(me.pid, me.start, now);
     seized.await
 }
 
@@ -99,7 +138,7 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let gone = Role::gone(row.role.clone(), home.fleet.zone);
     let role = home.fleet.roles.get(&row.role).unwrap_or(&gone);
     let ctx = Ctx::of_row(home, row, role, Cancel::new());
-    let (mut reached, rec) = (find_again(home, row).await, Record::of_row(row));
+    let (mut reached, rec) = (find_again(home, row, true).await, Record::of_row(row));
     let mut facts = facts::gather(
         (role, reached.taken.as_ref()),
         &rec,
@@ -117,10 +156,55 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
 }
 
-fn crashed(row: &Row, facts: &Facts) -> Settled {
-    let stage = row.stage.map_or("before its first stage".to_owned(), |s| {
+/// Concludes a firing of a host that is gone, from its row alone.
+async fn conclude_far(home: &Home, row: &Row) -> Result<Ended, FiringError> {
+    let gone = Role::gone(row.role.clone(), home.fleet.zone);
+    let role = home.fleet.roles.get(&row.role).unwrap_or(&gone);
+    let ctx = Ctx::of_row(home, row, role, Cancel::new());
+    let pushed = row.pushed_sha.as_ref().and_then(|sha| sha.parse().ok());
+    let mut reached = Reached {
+        far: Some(Saved {
+            pushed,
+            kept_ref: row.salvage_ref.clone(),
+            ..Saved::default()
+        }),
+        ..find_again(home, row, false).await
+    };
+    let rec = Record::of_row(row);
+    let work = (role, reached.taken.as_ref());
+    let mut facts = facts::gather(work, &rec, None, None, Findings::default()).await;
+    facts.is_second_try_of(row.second_try);
+    let (settled, facts) = far_settled(row, facts);
+    conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
+}
+
+/// What was settled there stands, unless it says that work is done which nobody but that host has.
+fn far_settled(row: &Row, facts: Facts) -> (Settled, Facts) {
+    let host = &row.host;
+    if let (Some(settled), Some(known)) = (&row.settled, &row.facts) {
+        let is_all_here = row.pushed_sha.is_some() || !(known.commits > 0 || known.dirty);
+        if is_all_here {
+            return (settled.clone(), known.clone());
+        }
+    }
+    let stage = last_stage(row);
+    let mut reason = format!("its host {host} was gone {stage}");
+    if row.branch.is_some() && row.pushed_sha.is_none() {
+        reason.push_str(&format!(
+            "; what it changed is in its workspace on {host}, and is saved when that is back"
+        ));
+    }
+    (Settled::new(Outcome::Crashed, reason), facts)
+}
+
+fn last_stage(row: &Row) -> String {
+    row.stage.map_or("before its first stage".to_owned(), |s| {
         format!("in stage {s}")
-    });
+    })
+}
+
+fn crashed(row: &Row, facts: &Facts) -> Settled {
+    let stage = last_stage(row);
     let mut reason = format!("the process of the firing was gone {stage}");
     if facts.commits > 0 || facts.dirty {
         reason.push_str(&format!("; left behind: {} commits", facts.commits));
@@ -131,15 +215,19 @@ fn crashed(row: &Row, facts: &Facts) -> Settled {
     Settled::new(Outcome::Crashed, reason)
 }
 
-/// Finds claim and worktree again, as far as the firing had come.
-async fn find_again<'h>(home: &'h Home, row: &Row) -> Reached<'h> {
+/// Finds the claim again, and the worktree where it lies on this host, as far as the firing had come.
+async fn find_again<'h>(home: &'h Home, row: &Row, is_here: bool) -> Reached<'h> {
     let repo = row.repo.as_ref();
     let Some(repo) = repo.and_then(|repo| home.fleet.repos.get(repo)) else {
         return Reached::default();
     };
     Reached {
         taken: taken_again(home, row, repo).await,
-        place: place_again(home, row, repo).await,
+        place: match is_here {
+            true => place_again(home, row, repo).await,
+            false => None,
+        },
+        far: None,
     }
 }
 
@@ -199,9 +287,7 @@ async fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {
 
 /// Whether a firing still needs its bench: pruning asks before it touches one.
 pub(crate) async fn is_live(home: &Home, id: FiringId) -> Result<bool, StoreError> {
-    Ok(home
-        .store
-        .firing(id)
-        .await?
-        .is_some_and(|row| row.ended_at.is_none()))
+    let row = home.store.firing(id).await?;
+    // One that another host took over has still its work to put aside.
+    Ok(row.is_some_and(|row| row.ended_at.is_none() || row.carrier.is_some() && runs(&row)))
 }

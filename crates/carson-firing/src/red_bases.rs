@@ -234,7 +234,8 @@ impl MergeDone<'_> {
             None => forge.create_pull(&new).await?,
         };
         home.store
-            .set_pull(row.id, opened.number, &opened.url)
+            .as_firing(row.id, row.epoch)
+            .set_pull(opened.number, &opened.url)
             .await?;
         info!(firing.id = %row.id, pull.number = opened.number, "a merge is to be taken back");
         Ok(true)
@@ -260,7 +261,8 @@ impl MergeDone<'_> {
             TakenBack::By(commit) => {
                 let store = &self.home.store;
                 store
-                    .set_judged(self.row.id, Judged::Pushed, commit.as_str())
+                    .as_firing(self.row.id, self.row.epoch)
+                    .set_judged(Judged::Pushed, commit.as_str())
                     .await?;
                 Ok(Some(commit))
             }

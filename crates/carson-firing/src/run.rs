@@ -11,6 +11,7 @@ use tracing::info;
 use crate::conclude;
 use crate::ctx::Ctx;
 use crate::ended::{Ended, FiringError};
+use crate::fenced;
 use crate::lessons;
 use crate::placed::Placed;
 use crate::prompt;
@@ -60,13 +61,14 @@ pub async fn run(
     };
     let me = ProcessId::current();
     let now = home.clock.now();
-    if !home.store.start_firing(id, me.pid, me.start, now).await? {
+    if !ctx.as_firing().start_firing(me.pid, me.start, now).await? {
         return Err(FiringError::NotClaimed {
             id,
             why: "another process was faster".to_owned(),
         });
     }
     info!(firing.id = %id, firing.role = %row.role, "firing started");
+    let _watch = fenced::Watch::start(&ctx);
     note_prompts(&ctx).await;
     // Both outlive the stages: one that is dropped at the end of its time leaves what it reached.
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
@@ -88,13 +90,18 @@ pub async fn run(
     if let Some(why) = said_last::refusal(&rec, &facts) {
         settled.reason.push_str(&format!(": {why}"));
     }
-    conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
+    match conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await {
+        Err(FiringError::Store(error)) if error.is_fenced() => {
+            Ok(fenced::put_aside(&ctx, &rec, &mut reached).await)
+        }
+        ended => ended,
+    }
 }
 
 /// What became of its work will be held against them.
 async fn note_prompts(ctx: &Ctx<'_>) {
     let version = prompt::version(ctx.role);
-    let noted = ctx.store().set_prompt_version(ctx.id, &version);
+    let noted = ctx.as_firing().set_prompt_version(&version);
     ctx.best_effort("the version of its prompts", noted).await;
 }
 

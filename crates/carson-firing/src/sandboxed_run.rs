@@ -126,7 +126,7 @@ pub(crate) async fn record_level(
         let mut row = row(ctx.role, &level);
         row["workspace"] = json!(walls.workspace);
         info!(firing.id = %ctx.id, sandbox = %row, "confined");
-        let written = ctx.store().set_sandbox(ctx.id, &row);
+        let written = ctx.as_firing().set_sandbox(&row);
         ctx.best_effort("the sandbox's level", written).await;
         if first {
             compare(ctx, &level).await;

@@ -91,7 +91,13 @@ async fn ended(home: &Home, host: &str, ago: i64) -> FiringId {
         }),
         posts: Vec::new(),
     };
-    assert!(home.store.end_firing(id, &ending).await.unwrap());
+    assert!(
+        home.store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending)
+            .await
+            .unwrap()
+    );
     id
 }
 
@@ -217,7 +223,10 @@ async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
     let done = recover::pass(&home).await.unwrap().ended;
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].settled.outcome, Outcome::Crashed);
-    let late = home.store.start_firing(id, 1, 1, home.clock.now());
+    let late = home
+        .store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .start_firing(1, 1, home.clock.now());
     assert!(!late.await.unwrap(), "the late process is refused");
 
     // One that recovery seized and did not come to conclude is concluded by the next pass.
@@ -225,7 +234,8 @@ async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
     let me = carson_proc::ProcessId::current();
     let seized = home
         .store
-        .start_firing(half, me.pid, me.start, home.clock.now());
+        .as_firing(half, carson_store::Epoch::FIRST)
+        .start_firing(me.pid, me.start, home.clock.now());
     assert!(seized.await.unwrap());
     let done = recover::pass(&home).await.unwrap().ended;
     assert_eq!(done.len(), 1);

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use carson_config::Role;
 use carson_core::{Event, FiringId};
-use carson_store::Store;
+use carson_store::{AsFiring, Epoch, Store};
 use chrono::{DateTime, Utc};
 use tracing::warn;
 
@@ -19,6 +19,8 @@ pub struct FiringRef<'h> {
     pub role: &'h Role,
     /// Its id.
     pub id: FiringId,
+    /// That of its row, as who runs it knows it.
+    pub epoch: Epoch,
 }
 
 impl<'h> FiringRef<'h> {
@@ -26,6 +28,12 @@ impl<'h> FiringRef<'h> {
     #[must_use]
     pub fn store(&self) -> &'h Store {
         &self.home.store
+    }
+
+    /// The firing as who writes its row.
+    #[must_use]
+    pub fn as_firing(&self) -> AsFiring<'h> {
+        self.home.store.as_firing(self.id, self.epoch)
     }
 
     /// The wall clock.

@@ -218,7 +218,7 @@ impl Undo {
     async fn ways(&self, going: &mut Going<'_>, row: &Firing) -> Result<(Vec<Way>, bool), Refusal> {
         let home = going.home;
         let was_taken_back = going.was_taken_back(row.id).await?;
-        if self.yes && !drop_owed(home, row.id).await? {
+        if self.yes && !drop_owed(home, row).await? {
             return Err(Refusal::Busy(
                 "another process carries effects out at this moment",
             ));

@@ -180,7 +180,11 @@ async fn fill(home: &Home) {
                 thresholds: None,
                 posts: Vec::new(),
             };
-            home.store.end_firing(claim.id, &ending).await.unwrap();
+            home.store
+                .as_firing(claim.id, carson_store::Epoch::FIRST)
+                .end_firing(&ending)
+                .await
+                .unwrap();
         }
     }
 }

@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::query;
 use uuid::Uuid;
 
+use crate::as_firing::{AsFiring, fenced};
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
 
@@ -216,37 +217,6 @@ impl Store {
         }))
     }
 
-    /// Takes a piece of work for a firing; `false` when another living firing holds it.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn take_work(
-        &self,
-        id: FiringId,
-        repo: &RepoName,
-        work: WorkKey,
-        title: &str,
-    ) -> Result<bool, StoreError> {
-        let done = on!(self, |pool| {
-            query(
-            "UPDATE firing SET repo = $2, work = $3, title = $4 WHERE id = $1 AND ended_at IS NULL"
-        )
-        .bind(id.uuid())
-        .bind(repo.as_str())
-        // No work is one that many may have at once.
-        .bind((work != WorkKey::None).then(|| work.to_string()))
-        .bind(self.outside(title).as_ref())
-        .execute(pool)
-        .await
-        .map(|done| done.rows_affected())
-        });
-        match done {
-            Ok(rows) => Ok(rows == 1),
-            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
     /// When a role last took work in a repository.
     ///
     /// # Errors
@@ -267,6 +237,38 @@ impl Store {
         .await?
         });
         Ok(last.map(|(at,)| at))
+    }
+}
+
+impl AsFiring<'_> {
+    /// Takes a piece of work for a firing; `false` when another living firing holds it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn take_work(
+        self,
+        repo: &RepoName,
+        work: WorkKey,
+        title: &str,
+    ) -> Result<bool, StoreError> {
+        let done = fenced!(self, self.store, |tx| {
+            query(
+            "UPDATE firing SET repo = $2, work = $3, title = $4 WHERE id = $1 AND ended_at IS NULL"
+        )
+        .bind(self.id.uuid())
+        .bind(repo.as_str())
+        // No work is one that many may have at once.
+        .bind((work != WorkKey::None).then(|| work.to_string()))
+        .bind(self.store.outside(title).as_ref())
+        .execute(&mut *tx)
+        .await
+        .map(|done| done.rows_affected())
+        });
+        match done {
+            Ok(rows) => Ok(rows == 1),
+            Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

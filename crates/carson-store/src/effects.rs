@@ -8,7 +8,8 @@ use serde::Serialize;
 use sqlx::{query, query_as};
 use uuid::Uuid;
 
-use crate::db::{Store, on, transaction};
+use crate::as_firing::{AsFiring, fenced};
+use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::{Firing, Raw as RawFiring, json, parsed, select_firing, small, to_json};
 use crate::row::row;
@@ -176,54 +177,6 @@ const SELECT: &str =
     "SELECT n, body, state, tries, said, next_at, applied FROM effect WHERE firing = $1 ORDER BY n";
 
 impl Store {
-    /// Writes down how a firing was delivered and what follows from it, in one transaction, before any
-    /// of it is done. What was written before stands, and is the answer.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn plan_effects(
-        &self,
-        id: FiringId,
-        delivered: &Settled,
-        effects: &[Effect],
-    ) -> Result<Planned, StoreError> {
-        let (stands, rows) = transaction!(self, |tx| {
-            let rows = query(
-                "UPDATE firing SET delivered = $2 \
-                 WHERE id = $1 AND delivered IS NULL AND ended_at IS NULL",
-            )
-            .bind(id.uuid())
-            .bind(self.outside(&to_json(delivered)).into_owned())
-            .execute(&mut *tx)
-            .await?
-            .rows_affected();
-            if rows == 1 {
-                for (n, effect) in (0_i64..).zip(effects) {
-                    query("INSERT INTO effect (firing, n, body, state) VALUES ($1, $2, $3, $4)")
-                        .bind(id.uuid())
-                        .bind(n)
-                        .bind(self.outside(&to_json(effect)).into_owned())
-                        .bind(EffectState::Owed.as_str())
-                        .execute(&mut *tx)
-                        .await?;
-                }
-            }
-            let stands: Option<(Option<String>,)> =
-                query_as("SELECT delivered FROM firing WHERE id = $1")
-                    .bind(id.uuid())
-                    .fetch_optional(&mut *tx)
-                    .await?;
-            let rows: Vec<Raw> = query_as(SELECT).bind(id.uuid()).fetch_all(&mut *tx).await?;
-            (stands, rows)
-        });
-        let stands = stands.and_then(|(text,)| text);
-        let stands = json("delivered", stands.as_deref())?;
-        Ok(Planned {
-            delivered: stands.unwrap_or_else(|| delivered.clone()),
-            effects: read(rows)?,
-        })
-    }
-
     /// The effects of a firing, in order.
     ///
     /// # Errors
@@ -236,32 +189,8 @@ impl Store {
         read(rows)
     }
 
-    /// Notes what became of an effect that was owed; `false` when somebody else had done it.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn note_effect(
-        &self,
-        id: FiringId,
-        n: u32,
-        tried: &Tried<'_>,
-    ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| query(
-            "UPDATE effect SET state = $3, said = $4, next_at = $5, tries = tries + 1 \
-             WHERE firing = $1 AND n = $2 AND state = 'owed'"
-        )
-        .bind(id.uuid())
-        .bind(i64::from(n))
-        .bind(tried.state.as_str())
-        .bind(tried.said.map(|said| self.outside(said).into_owned()))
-        .bind(tried.next_at)
-        .execute(pool)
-        .await?
-        .rows_affected());
-        Ok(rows == 1)
-    }
-
-    /// The ended firings of a host that owe an effect whose time has come, the oldest first.
+    /// The ended firings of a host, and those that it took over, that owe an effect whose time has come, the
+    /// oldest first.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -272,7 +201,8 @@ impl Store {
     ) -> Result<Vec<FiringId>, StoreError> {
         let rows: Vec<(Uuid,)> = on!(self, |pool| query_as(
             "SELECT firing.id FROM effect JOIN firing ON firing.id = effect.firing \
-             WHERE effect.state = 'owed' AND firing.ended_at IS NOT NULL AND firing.host = $1 \
+             WHERE effect.state = 'owed' AND firing.ended_at IS NOT NULL \
+             AND COALESCE(firing.carrier, firing.host) = $1 \
              GROUP BY firing.id, firing.seq \
              HAVING MAX(COALESCE(effect.next_at, firing.ended_at)) <= $2 ORDER BY firing.seq"
         )
@@ -362,6 +292,78 @@ impl Store {
         .fetch_all(pool)
         .await?);
         rows.into_iter().map(TryInto::try_into).collect()
+    }
+}
+
+impl AsFiring<'_> {
+    /// Writes down how a firing was delivered and what follows from it, in one transaction, before any
+    /// of it is done. What was written before stands, and is the answer.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn plan_effects(
+        self,
+        delivered: &Settled,
+        effects: &[Effect],
+    ) -> Result<Planned, StoreError> {
+        let (stands, rows) = fenced!(self, self.store, |tx| {
+            let rows = query(
+                "UPDATE firing SET delivered = $2 \
+                 WHERE id = $1 AND delivered IS NULL AND ended_at IS NULL",
+            )
+            .bind(self.id.uuid())
+            .bind(self.store.outside(&to_json(delivered)).into_owned())
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+            if rows == 1 {
+                for (n, effect) in (0_i64..).zip(effects) {
+                    query("INSERT INTO effect (firing, n, body, state) VALUES ($1, $2, $3, $4)")
+                        .bind(self.id.uuid())
+                        .bind(n)
+                        .bind(self.store.outside(&to_json(effect)).into_owned())
+                        .bind(EffectState::Owed.as_str())
+                        .execute(&mut *tx)
+                        .await?;
+                }
+            }
+            let stands: Option<(Option<String>,)> =
+                query_as("SELECT delivered FROM firing WHERE id = $1")
+                    .bind(self.id.uuid())
+                    .fetch_optional(&mut *tx)
+                    .await?;
+            let rows: Vec<Raw> = query_as(SELECT)
+                .bind(self.id.uuid())
+                .fetch_all(&mut *tx)
+                .await?;
+            (stands, rows)
+        });
+        let stands = stands.and_then(|(text,)| text);
+        let stands = json("delivered", stands.as_deref())?;
+        Ok(Planned {
+            delivered: stands.unwrap_or_else(|| delivered.clone()),
+            effects: read(rows)?,
+        })
+    }
+
+    /// Notes what became of an effect that was owed; `false` when somebody else had done it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_effect(self, n: u32, tried: &Tried<'_>) -> Result<bool, StoreError> {
+        let rows = fenced!(self, self.store, |tx| query(
+            "UPDATE effect SET state = $3, said = $4, next_at = $5, tries = tries + 1 \
+             WHERE firing = $1 AND n = $2 AND state = 'owed'"
+        )
+        .bind(self.id.uuid())
+        .bind(i64::from(n))
+        .bind(tried.state.as_str())
+        .bind(tried.said.map(|said| self.store.outside(said).into_owned()))
+        .bind(tried.next_at)
+        .execute(&mut *tx)
+        .await?
+        .rows_affected());
+        Ok(rows == 1)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use carson_core::breaker::{Breaker, Thresholds};
 use carson_core::settle::{Facts, Settled};
-use carson_core::{FiringId, Outcome, SkipKind};
+use carson_core::{Outcome, SkipKind};
 use chrono::{DateTime, Utc};
 use sqlx::query;
 
-use crate::db::{Store, on, transaction};
+use crate::as_firing::{AsFiring, fenced};
 use crate::error::StoreError;
 use crate::firing::to_json;
 use crate::outbox::NewPost;
@@ -29,28 +29,27 @@ pub struct Ending {
     pub posts: Vec<NewPost>,
 }
 
-impl Store {
+impl AsFiring<'_> {
     /// Writes what settle said, before anything is done about it; `false` when it was written
     /// before (that one stands).
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn settle_firing(
-        &self,
-        id: FiringId,
+        self,
         settled: &Settled,
         sentinel: Option<&str>,
         facts: &Facts,
     ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| query(
+        let rows = fenced!(self, self.store, |tx| query(
             "UPDATE firing SET settled = $2, sentinel = $3, facts = $4 \
              WHERE id = $1 AND settled IS NULL AND ended_at IS NULL"
         )
-        .bind(id.uuid())
-        .bind(self.outside(&to_json(settled)).into_owned())
+        .bind(self.id.uuid())
+        .bind(self.store.outside(&to_json(settled)).into_owned())
         .bind(sentinel)
-        .bind(self.outside(&to_json(facts)).into_owned())
-        .execute(pool)
+        .bind(self.store.outside(&to_json(facts)).into_owned())
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(rows == 1)
@@ -61,22 +60,22 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn end_firing(&self, id: FiringId, ending: &Ending) -> Result<bool, StoreError> {
-        let ended = transaction!(self, |tx| {
+    pub async fn end_firing(self, ending: &Ending) -> Result<bool, StoreError> {
+        let ended = fenced!(self, self.store, |tx| {
             let role: Option<(String, DateTime<Utc>)> = sqlx::query_as(
                 "UPDATE firing SET ended_at = $2, outcome = $3, reason = $4, skip = $5 \
                  WHERE id = $1 AND ended_at IS NULL RETURNING role, claimed_at",
             )
-            .bind(id.uuid())
+            .bind(self.id.uuid())
             .bind(ending.at)
             .bind(ending.outcome.as_str())
-            .bind(self.outside(&ending.reason).as_ref())
+            .bind(self.store.outside(&ending.reason).as_ref())
             .bind(ending.skip.map(SkipKind::as_str))
             .fetch_optional(&mut *tx)
             .await?;
             if let Some((role, claimed_at)) = &role {
                 query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
-                    .bind(id.uuid())
+                    .bind(self.id.uuid())
                     .bind(ending.at)
                     .execute(&mut *tx)
                     .await?;
@@ -107,7 +106,12 @@ impl Store {
                     .bind(i64::from(after.streak))
                     .bind(i64::from(after.rejections))
                     .bind(after.opened_at)
-                    .bind(after.reason.as_deref().map(|reason| self.outside(reason)))
+                    .bind(
+                        after
+                            .reason
+                            .as_deref()
+                            .map(|reason| self.store.outside(reason)),
+                    )
                     .execute(&mut *tx)
                     .await?;
                 }
@@ -120,7 +124,7 @@ impl Store {
                     .bind(&post.sink)
                     .bind(post.thread.map(|id| id.uuid()))
                     .bind(post.kind.as_str())
-                    .bind(self.outside(&post.body.to_string()).into_owned())
+                    .bind(self.store.outside(&post.body.to_string()).into_owned())
                     .bind(post.created_at)
                     .execute(&mut *tx)
                     .await?;

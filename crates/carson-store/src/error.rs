@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carson_core::FiringId;
 use thiserror::Error;
 
 /// A store that cannot be opened, read or written.
@@ -50,6 +51,12 @@ pub enum StoreError {
     /// A query failed.
     #[error("the database did not answer")]
     Query(#[source] sqlx::Error),
+    /// Another host took the firing over: this one is not its writer any more.
+    #[error("firing {id} was taken over by another host; nothing was written")]
+    Fenced {
+        /// The firing.
+        id: FiringId,
+    },
     /// A backup cannot be made, read or restored.
     #[error("the backup {path:?} {wrong}")]
     Backup {
@@ -136,6 +143,12 @@ impl StoreError {
         )
     }
 
+    /// Whether the writer was fenced.
+    #[must_use]
+    pub fn is_fenced(&self) -> bool {
+        matches!(self, Self::Fenced { .. })
+    }
+
     /// What the operator can do.
     #[must_use]
     pub fn hint(&self) -> &'static str {
@@ -160,6 +173,9 @@ impl StoreError {
                 Trouble::Locked => "find the process that holds it (`fuser`), and try again",
             },
             Self::Query(_) => "look at the disk and at the database server's log",
+            Self::Fenced { .. } => {
+                "this host was taken for dead; what the firing made is kept, and `carson why` says where"
+            }
             Self::Backup { .. } => "`carson backup list` shows what there is",
             Self::Row { .. } => "a newer carson may have written it: install that version again",
         }

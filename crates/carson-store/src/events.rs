@@ -41,6 +41,12 @@ row! {
         pub version: String,
         /// When it was last heard of.
         pub beat_at: DateTime<Utc>,
+        /// Whether its lease stands, by the clock of the database; nothing where hosts hold none.
+        pub holds: Option<bool>,
+        /// Since when nothing new is to fire there.
+        pub drained_at: Option<DateTime<Utc>>,
+        /// Its labels, between spaces.
+        pub labels: String,
     }
 }
 
@@ -214,7 +220,8 @@ impl Store {
     /// When the database does not answer.
     pub async fn hosts(&self) -> Result<Vec<HostRow>, StoreError> {
         Ok(on!(self, |pool| sqlx::query_as(
-            "SELECT name, pid, pid_start, version, beat_at FROM host ORDER BY name"
+            "SELECT name, pid, pid_start, version, beat_at, \
+             lease_until > CURRENT_TIMESTAMP AS holds, drained_at, labels FROM host ORDER BY name"
         )
         .fetch_all(pool)
         .await?))

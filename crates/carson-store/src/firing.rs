@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::as_firing::Epoch;
 use crate::error::StoreError;
 use crate::row::row;
 
@@ -25,6 +26,12 @@ pub struct Firing {
     pub missed: u32,
     /// The host that claimed it.
     pub host: HostName,
+    /// The host that took it over, once its own was taken for dead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carrier: Option<HostName>,
+    /// What whoever writes it must know.
+    #[serde(skip)]
+    pub epoch: Epoch,
     /// The account it uses.
     pub account: Option<AccountName>,
     /// That account's engine.
@@ -157,7 +164,7 @@ macro_rules! select_firing {
              firing.reason, firing.skip, firing.attempts, firing.sessions, firing.turns, \
              firing.tokens_in, firing.tokens_out, firing.cost_usd, firing.sandbox, \
              firing.cost_estimated, firing.retries, firing.goes_on, firing.prompt_version, \
-             firing.reviewed_by, firing.second_try ",
+             firing.reviewed_by, firing.second_try, firing.epoch, firing.carrier ",
             $rest
         )
     };
@@ -212,6 +219,8 @@ row! {
         prompt_version: Option<String>,
         reviewed_by: Option<String>,
         second_try: Option<i64>,
+        epoch: i64,
+        carrier: Option<String>,
     }
 }
 
@@ -225,6 +234,8 @@ impl TryFrom<Raw> for Firing {
             slot: raw.slot,
             missed: small(raw.missed),
             host: parsed("host", &raw.host)?,
+            carrier: maybe("carrier", raw.carrier.as_deref())?,
+            epoch: Epoch(raw.epoch),
             account: maybe("account", raw.account.as_deref())?,
             engine: raw.engine,
             repo: maybe("repo", raw.repo.as_deref())?,

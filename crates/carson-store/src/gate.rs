@@ -68,7 +68,8 @@ impl Store {
         let breakers: BTreeMap<RoleName, Breaker> =
             breakers.map(|row| (row.role, row.breaker)).collect();
         let live: Vec<(String, String)> = on!(self, |pool| query_as(
-            "SELECT role, host FROM firing WHERE ended_at IS NULL"
+            "SELECT role, CASE WHEN COALESCE(carrier, host) = host THEN host ELSE '' END \
+             FROM firing WHERE ended_at IS NULL"
         )
         .fetch_all(pool)
         .await?);

@@ -11,7 +11,7 @@
 //! expands each query body once per pool, so the compiler checks it against both. The dialects
 //! share their placeholders (`$1`) and their types; the migrations have the same numbers and
 //! names, and a test compares the tables they make. There is no `now()` in SQL: the clock is the
-//! caller's.
+//! caller's. Only leases between hosts are judged by the database's own (`leases.rs`).
 //!
 //! SQLite runs in WAL mode (`journal.rs` says where it does not) with `synchronous=FULL` (NORMAL lost acknowledged
 //! rows when the power was cut; notes that nobody is told may be lost so, [`noting`](db::Store::noting)) and writes in `BEGIN IMMEDIATE` transactions, so that a reader never has to become a
@@ -20,12 +20,16 @@
 //! Calls that change a row answer whether they did: `false` means that the row was not there or had
 //! come that far before. None of them fails because it is repeated.
 //!
-//! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
+//! Whoever writes as a firing does it behind a fence (`as_firing.rs`): a host that was taken for dead and comes back
+//! changes nothing of what another one took over.
+//!
+//! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `as_firing.rs`, `leases.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
 //! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `spans.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`,
 //! `approvals.rs`, `chat.rs`, `faces.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`, `restore.rs`.
 
 mod approvals;
+mod as_firing;
 mod away;
 pub mod backup;
 mod chat;
@@ -45,6 +49,7 @@ mod gate;
 mod host;
 mod jobs;
 mod journal;
+mod leases;
 mod lessons;
 mod migrations;
 mod open;
@@ -65,6 +70,7 @@ mod usage;
 mod used;
 
 pub use approvals::{ApprovalRow, Decision, NewApproval, PlanAt};
+pub use as_firing::{AsFiring, Epoch};
 pub use chat::{QuietRow, TrustRow};
 pub use checks::PreflightRow;
 pub use claim::{Claim, NewFiring, NewSkip};
@@ -78,6 +84,7 @@ pub use faces::FaceRow;
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
 pub use jobs::{JobRow, Stale};
+pub use leases::{Daemon, Lease, Renewal, Retaken};
 pub use lessons::{
     Change, Covered, Decided, Judgement, JudgementRow, LessonFilter, LessonFound, LessonRow,
     NewLesson, NewVector, Recall, Recalled, Times, ToldFiring, Valid, VectorRow,

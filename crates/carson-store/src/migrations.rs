@@ -19,3 +19,8 @@ pub(crate) fn migrator(files: &[File]) -> Migrator {
     };
     Migrator::with_migrations(files.iter().map(migration).collect())
 }
+
+/// The version of the newest of these.
+pub(crate) fn newest(files: &[File]) -> Option<i64> {
+    files.iter().map(|(version, ..)| *version).max()
+}

@@ -1,11 +1,11 @@
 //! What a firing writes while it runs.
 
-use carson_core::{AccountName, FiringId, Stage};
+use carson_core::{AccountName, Stage};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::query;
 
-use crate::db::{Store, on, transaction};
+use crate::as_firing::{AsFiring, fenced};
 use crate::error::StoreError;
 use crate::firing::signed;
 use crate::used::Used;
@@ -39,27 +39,26 @@ pub struct Progress {
     pub used: Vec<Used>,
 }
 
-impl Store {
+impl AsFiring<'_> {
     /// The firing's process has begun. Only the first process gets the row; another is refused.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn start_firing(
-        &self,
-        id: FiringId,
+        self,
         pid: i32,
         pid_start: u64,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        let rows = on!(self, |pool| query(
+        let rows = fenced!(self, self.store, |tx| query(
             "UPDATE firing SET pid = $2, pid_start = $3, started_at = $4 \
              WHERE id = $1 AND pid IS NULL AND ended_at IS NULL"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(i64::from(pid))
         .bind(signed(pid_start))
         .bind(at)
-        .execute(pool)
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(rows == 1)
@@ -69,13 +68,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_prompt_version(&self, id: FiringId, version: &str) -> Result<(), StoreError> {
-        on!(self.noting(), |pool| query(
+    pub async fn set_prompt_version(self, version: &str) -> Result<(), StoreError> {
+        fenced!(self, self.store.noting(), |tx| query(
             "UPDATE firing SET prompt_version = $2 WHERE id = $1"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(version)
-        .execute(pool)
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -85,26 +84,21 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_stage(
-        &self,
-        id: FiringId,
-        stage: Stage,
-        at: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        transaction!(self.noting(), |tx| {
+    pub async fn set_stage(self, stage: Stage, at: DateTime<Utc>) -> Result<(), StoreError> {
+        fenced!(self, self.store.noting(), |tx| {
             query("UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL")
-                .bind(id.uuid())
+                .bind(self.id.uuid())
                 .bind(at)
                 .execute(&mut *tx)
                 .await?;
             query("INSERT INTO stage (firing, name, started_at) VALUES ($1, $2, $3)")
-                .bind(id.uuid())
+                .bind(self.id.uuid())
                 .bind(stage.as_str())
                 .bind(at)
                 .execute(&mut *tx)
                 .await?;
             query("UPDATE firing SET stage = $2 WHERE id = $1 AND ended_at IS NULL")
-                .bind(id.uuid())
+                .bind(self.id.uuid())
                 .bind(stage.as_str())
                 .execute(&mut *tx)
                 .await?;
@@ -116,13 +110,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn end_stage(&self, id: FiringId, at: DateTime<Utc>) -> Result<(), StoreError> {
-        on!(self.noting(), |pool| query(
+    pub async fn end_stage(self, at: DateTime<Utc>) -> Result<(), StoreError> {
+        fenced!(self, self.store.noting(), |tx| query(
             "UPDATE stage SET ended_at = $2 WHERE firing = $1 AND ended_at IS NULL"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(at)
-        .execute(pool)
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -132,13 +126,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_sandbox(&self, id: FiringId, level: &Value) -> Result<(), StoreError> {
-        on!(self.noting(), |pool| query(
+    pub async fn set_sandbox(self, level: &Value) -> Result<(), StoreError> {
+        fenced!(self, self.store.noting(), |tx| query(
             "UPDATE firing SET sandbox = $2 WHERE id = $1"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(level.to_string())
-        .execute(pool)
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -149,24 +143,19 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn progress(
-        &self,
-        id: FiringId,
-        so_far: &Progress,
-        spent: bool,
-    ) -> Result<(), StoreError> {
+    pub async fn progress(self, so_far: &Progress, spent: bool) -> Result<(), StoreError> {
         let store = match spent {
-            true => self.clone(),
-            false => self.noting(),
+            true => self.store.clone(),
+            false => self.store.noting(),
         };
-        transaction!(store, |tx| {
+        fenced!(self, store, |tx| {
             query(
                 "UPDATE firing SET turns = $2, tokens_in = $3, tokens_out = $4, cost_usd = $5, \
                  attempts = $6, sessions = $7, account = COALESCE($8, account), \
                  engine = COALESCE($9, engine), retries = $10, cost_estimated = $11, \
                  reviewed_by = COALESCE($12, reviewed_by) WHERE id = $1",
             )
-            .bind(id.uuid())
+            .bind(self.id.uuid())
             .bind(i64::from(so_far.turns))
             .bind(signed(so_far.tokens_in))
             .bind(signed(so_far.tokens_out))
@@ -189,7 +178,7 @@ impl Store {
                      cost_usd = excluded.cost_usd, cost_estimated = excluded.cost_estimated, \
                      untold = excluded.untold",
                 )
-                .bind(id.uuid())
+                .bind(self.id.uuid())
                 .bind(used.account.as_str())
                 .bind(i64::from(used.sessions))
                 .bind(i64::from(used.turns))
@@ -209,20 +198,19 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn set_place(
-        &self,
-        id: FiringId,
+        self,
         branch: &str,
         base_sha: &str,
         bench: &std::path::Path,
     ) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+        fenced!(self, self.store, |tx| query(
             "UPDATE firing SET branch = $2, base_sha = $3, bench = $4 WHERE id = $1"
         )
-        .bind(id.uuid())
-        .bind(self.outside(branch).as_ref())
+        .bind(self.id.uuid())
+        .bind(self.store.outside(branch).as_ref())
         .bind(base_sha)
         .bind(bench.to_string_lossy().into_owned())
-        .execute(pool)
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -232,13 +220,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_goes_on(&self, id: FiringId, branch: &str) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+    pub async fn set_goes_on(self, branch: &str) -> Result<(), StoreError> {
+        fenced!(self, self.store, |tx| query(
             "UPDATE firing SET goes_on = $2 WHERE id = $1"
         )
-        .bind(id.uuid())
-        .bind(self.outside(branch).as_ref())
-        .execute(pool)
+        .bind(self.id.uuid())
+        .bind(self.store.outside(branch).as_ref())
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -248,13 +236,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_second_try(&self, id: FiringId, pull: u64) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+    pub async fn set_second_try(self, pull: u64) -> Result<(), StoreError> {
+        fenced!(self, self.store, |tx| query(
             "UPDATE firing SET second_try = $2 WHERE id = $1"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(signed(pull))
-        .execute(pool)
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -264,14 +252,14 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_pull(&self, id: FiringId, number: u64, url: &str) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+    pub async fn set_pull(self, number: u64, url: &str) -> Result<(), StoreError> {
+        fenced!(self, self.store, |tx| query(
             "UPDATE firing SET pr_number = $2, pr_url = $3 WHERE id = $1"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(signed(number))
-        .bind(self.outside(url).as_ref())
-        .execute(pool)
+        .bind(self.store.outside(url).as_ref())
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -281,13 +269,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_salvage_ref(&self, id: FiringId, kept: &str) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+    pub async fn set_salvage_ref(self, kept: &str) -> Result<(), StoreError> {
+        fenced!(self, self.store, |tx| query(
             "UPDATE firing SET salvage_ref = $2 WHERE id = $1"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(kept)
-        .execute(pool)
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())
@@ -297,12 +285,7 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_judged(
-        &self,
-        id: FiringId,
-        judged: Judged,
-        sha: &str,
-    ) -> Result<(), StoreError> {
+    pub async fn set_judged(self, judged: Judged, sha: &str) -> Result<(), StoreError> {
         let update = match judged {
             Judged::Verified => "UPDATE firing SET verified_sha = $2 WHERE id = $1",
             Judged::Reviewed => "UPDATE firing SET reviewed_sha = $2 WHERE id = $1",
@@ -310,13 +293,13 @@ impl Store {
         };
         // A push is known outside.
         let store = match judged {
-            Judged::Pushed => self.clone(),
-            Judged::Verified | Judged::Reviewed => self.noting(),
+            Judged::Pushed => self.store.clone(),
+            Judged::Verified | Judged::Reviewed => self.store.noting(),
         };
-        on!(store, |pool| query(update)
-            .bind(id.uuid())
+        fenced!(self, store, |tx| query(update)
+            .bind(self.id.uuid())
             .bind(sha)
-            .execute(pool)
+            .execute(&mut *tx)
             .await?
             .rows_affected());
         Ok(())
@@ -327,24 +310,23 @@ impl Store {
     /// # Errors
     /// When the database does not answer; then none of them is written.
     pub async fn add_blocked_calls(
-        &self,
-        id: FiringId,
+        self,
         calls: &[Stopped],
         at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         if calls.is_empty() {
             return Ok(());
         }
-        transaction!(self, |tx| {
+        fenced!(self, self.store, |tx| {
             for stopped in calls {
                 query(
                     "INSERT INTO blocked_call (firing, rule, tool, call, at) \
                      VALUES ($1, $2, $3, $4, $5)",
                 )
-                .bind(id.uuid())
-                .bind(self.outside(&stopped.rule).as_ref())
-                .bind(self.outside(&stopped.tool).as_ref())
-                .bind(self.outside(&stopped.call).as_ref())
+                .bind(self.id.uuid())
+                .bind(self.store.outside(&stopped.rule).as_ref())
+                .bind(self.store.outside(&stopped.tool).as_ref())
+                .bind(self.store.outside(&stopped.call).as_ref())
                 .bind(at)
                 .execute(&mut *tx)
                 .await?;

@@ -268,14 +268,15 @@ impl Store {
         rows.into_iter().map(TryInto::try_into).collect()
     }
 
-    /// Firings that have not ended, on one host or on all.
+    /// Firings that have not ended, on one host or on all. One that another host took over runs on none.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn live_firings(&self, host: Option<&HostName>) -> Result<Vec<Firing>, StoreError> {
         let rows: Vec<Raw> = on!(self, |pool| {
             query_as(select_firing!(
-                "FROM firing WHERE ended_at IS NULL AND host = COALESCE($1, host) ORDER BY seq"
+                "FROM firing WHERE ended_at IS NULL AND host = COALESCE($1, host) \
+                 AND ($1 IS NULL OR COALESCE(carrier, host) = host) ORDER BY seq"
             ))
             .bind(host.map(HostName::as_str))
             .fetch_all(pool)

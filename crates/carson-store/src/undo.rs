@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{query, query_as};
 
+use crate::as_firing::{AsFiring, fenced};
 use crate::db::{Store, on, transaction};
 use crate::error::StoreError;
 use crate::firing::{json, small, to_json};
@@ -168,25 +169,22 @@ impl Store {
             .await?);
         rows.into_iter().map(UndoRow::try_from).collect()
     }
+}
 
+impl AsFiring<'_> {
     /// Notes which labels an effect gives and takes, before it does, or what the claim took that it ends; what was
     /// noted first stands, because a repetition finds some of them changed.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn note_labels(
-        &self,
-        id: FiringId,
-        n: u32,
-        labels: &LabelChange,
-    ) -> Result<(), StoreError> {
-        on!(self, |pool| query(
+    pub async fn note_labels(self, n: u32, labels: &LabelChange) -> Result<(), StoreError> {
+        fenced!(self, self.store, |tx| query(
             "UPDATE effect SET applied = $3 WHERE firing = $1 AND n = $2 AND applied IS NULL"
         )
-        .bind(id.uuid())
+        .bind(self.id.uuid())
         .bind(i64::from(n))
-        .bind(self.outside(&to_json(labels)).into_owned())
-        .execute(pool)
+        .bind(self.store.outside(&to_json(labels)).into_owned())
+        .execute(&mut *tx)
         .await?
         .rows_affected());
         Ok(())

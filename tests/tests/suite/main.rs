@@ -34,6 +34,7 @@ mod hook_desk;
 mod hook_firing;
 mod hook_plays;
 mod hostile;
+mod hosts;
 mod init;
 mod injection;
 mod keep;

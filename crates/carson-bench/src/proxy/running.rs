@@ -152,7 +152,7 @@ pub async fn record(firing: &FiringRef<'_>, open: &Proxy) {
         }
         same
     });
-    let written = firing.store().set_egress(firing.id, &hosts);
+    let written = firing.as_firing().set_egress(&hosts);
     firing.best_effort("what went where", written).await;
 }
 

@@ -218,7 +218,8 @@ impl Stage {
         store.claim_firing(&new).await.unwrap();
         let repo = "widget".parse().unwrap();
         let taken = store
-            .take_work(id, &repo, WorkKey::Issue(issue), title)
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .take_work(&repo, WorkKey::Issue(issue), title)
             .await;
         assert!(taken.unwrap());
         let page = |text: &str| serde_json::from_value(json!(text)).unwrap();
@@ -238,7 +239,11 @@ impl Stage {
             },
         ];
         let settled = Settled::new(Outcome::Ok, "planned");
-        store.plan_effects(id, &settled, &effects).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .plan_effects(&settled, &effects)
+            .await
+            .unwrap();
         let ending = Ending {
             outcome: Outcome::Ok,
             reason: "planned".to_owned(),
@@ -247,7 +252,13 @@ impl Stage {
             thresholds: None,
             posts: Vec::new(),
         };
-        assert!(store.end_firing(id, &ending).await.unwrap());
+        assert!(
+            store
+                .as_firing(id, carson_store::Epoch::FIRST)
+                .end_firing(&ending)
+                .await
+                .unwrap()
+        );
         id
     }
 

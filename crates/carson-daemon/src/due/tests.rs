@@ -164,7 +164,11 @@ async fn claim(store: &Store, role: &RoleName, due: Due, now: DateTime<Utc>) -> 
         }),
         posts: Vec::new(),
     };
-    won && store.end_firing(new.id, &ending).await.unwrap()
+    won && store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending)
+        .await
+        .unwrap()
 }
 
 #[tokio::test]

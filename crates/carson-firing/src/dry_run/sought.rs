@@ -292,6 +292,7 @@ pub(super) async fn preflight(
         home,
         role,
         id: FiringId::new(),
+        epoch: carson_store::Epoch::FIRST,
     };
     let mut findings = carson_checks::Findings::default();
     let mut asked = carson_checks::always(&firing, &mut findings, account).await;

@@ -3,7 +3,7 @@
 use carson_config::Repo;
 use carson_core::FiringId;
 use carson_forge::{Claim, Forge};
-use carson_store::Firing as Row;
+use carson_store::{AsFiring, Epoch, Firing as Row};
 
 use super::issue_in::IssueIn;
 use crate::ctx::Ctx;
@@ -54,6 +54,8 @@ pub(crate) struct Bearer<'a> {
     pub home: &'a Home,
     pub repo: &'a Repo,
     pub forge: &'a Forge,
+    /// That of the firing's row, as we know it.
+    pub epoch: Epoch,
     /// Only its firing is compared: the claim of a firing without one is never looked for.
     pub claim: Claim,
 }
@@ -71,6 +73,7 @@ impl<'a> Bearer<'a> {
             home,
             repo,
             forge,
+            epoch: row.epoch,
             claim,
         }
     }
@@ -81,6 +84,7 @@ impl<'a> Bearer<'a> {
             home: ctx.home,
             repo: taken.repo,
             forge: &taken.forge,
+            epoch: ctx.epoch,
             claim: Claim {
                 firing: ctx.id,
                 role: ctx.role.name.clone(),
@@ -88,6 +92,11 @@ impl<'a> Bearer<'a> {
                 at: ctx.claimed_at,
             },
         }
+    }
+
+    /// The firing as who writes its row.
+    pub(super) fn as_firing(&self) -> AsFiring<'_> {
+        self.home.store.as_firing(self.id(), self.epoch)
     }
 
     /// Its firing.

@@ -231,8 +231,7 @@ impl Bearer<'_> {
             said.push_str(&format!(": it carries {own} by now, which stays"));
         }
         let change = really_changed(&issue, &add, &remove);
-        let store = &self.home.store;
-        store.note_labels(self.id(), n, &change).await?;
+        self.as_firing().note_labels(n, &change).await?;
         self.forge.set_labels(number, &add, &remove).await?;
         Ok(said)
     }
@@ -247,8 +246,7 @@ impl Bearer<'_> {
             add: Vec::new(),
             remove: vec![ready.to_owned()],
         };
-        let store = &self.home.store;
-        Ok(store.note_labels(self.id(), n, &change).await?)
+        Ok(self.as_firing().note_labels(n, &change).await?)
     }
 
     /// Exactly the commit that was looked at; its issue follows.

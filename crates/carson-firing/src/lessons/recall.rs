@@ -155,7 +155,7 @@ async fn note(
         block: text.to_owned(),
         lessons: kept.iter().map(recalled).collect(),
     };
-    ctx.store().note_recall(&told).await?;
+    ctx.as_firing().note_recall(&told).await?;
     let lessons = kept.iter().map(|one| one.id).collect();
     ctx.event(&Event::MemoryRecalled { lessons, off }).await;
     Ok(())

@@ -139,7 +139,7 @@ async fn try_again<'h>(
             }
         };
         // Whoever concludes it later must know.
-        let noted = ctx.store().set_second_try(ctx.id, first.pull).await;
+        let noted = ctx.as_firing().set_second_try(first.pull).await;
         noted.or_broken("noting that it is a second try")?;
         info!(firing.id = %ctx.id, first = first.pull, "a second try");
         let mut taken = Taken::new(repo, forge, work);
@@ -307,7 +307,7 @@ async fn take(
     let key = WorkKey::Issue(number);
     // From here on the title stands in rows, branches and messages.
     let title = forge_text::one_line(&ctx.home.redactor.redact(&issue.title));
-    let free = ctx.store().take_work(ctx.id, &repo.name, key, &title).await;
+    let free = ctx.as_firing().take_work(&repo.name, key, &title).await;
     if !free.or_broken("taking the work")? {
         return Ok(Took::Nothing);
     }

@@ -48,7 +48,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
     check(ctx, rec, repo, &forge).await?;
     let title = ctx.role.title.clone();
     let key = WorkKey::None;
-    let taken = ctx.store().take_work(ctx.id, &repo.name, key, &title).await;
+    let taken = ctx.as_firing().take_work(&repo.name, key, &title).await;
     if !taken.or_broken("taking the work")? {
         return Err(Halt::NothingToDo);
     }

@@ -116,14 +116,16 @@ pub(super) async fn take<'h>(
         taken.at = Some(head);
     }
     let title = &taken.work.title;
-    let store = ctx.store();
-    let free = store.take_work(ctx.id, &repo.name, found.key, title).await;
+    let free = ctx
+        .as_firing()
+        .take_work(&repo.name, found.key, title)
+        .await;
     if !free.or_broken("taking the work")? {
         return not_now("another firing has it");
     }
     if let Some(story) = &taken.story {
         // Another firing may have begun and ended since we looked.
-        let rows = store.firings_of(&repo.name, found.key).await;
+        let rows = ctx.store().firings_of(&repo.name, found.key).await;
         let rows = rows.or_broken("reading who had it before")?;
         let others = rows.iter().filter(|row| row.id != ctx.id).count();
         if others != story.firings {

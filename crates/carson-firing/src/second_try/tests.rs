@@ -58,21 +58,43 @@ impl Scene {
         };
         assert_eq!(store.claim_firing(&new).await.unwrap(), Claim::Won);
         let (repo, key) = (&self.repo, WorkKey::Issue(ISSUE));
-        assert!(store.take_work(new.id, repo, key, "t").await.unwrap());
+        assert!(
+            store
+                .as_firing(new.id, carson_store::Epoch::FIRST)
+                .take_work(repo, key, "t")
+                .await
+                .unwrap()
+        );
         let branch = format!("carson/hand/{ago}");
         let bench = std::path::Path::new("/nowhere");
-        store.set_place(new.id, &branch, "0", bench).await.unwrap();
+        store
+            .as_firing(new.id, carson_store::Epoch::FIRST)
+            .set_place(&branch, "0", bench)
+            .await
+            .unwrap();
         let so_far = Progress {
             tokens_in: 300,
             tokens_out: 100,
             ..Progress::default()
         };
-        store.progress(new.id, &so_far, true).await.unwrap();
+        store
+            .as_firing(new.id, carson_store::Epoch::FIRST)
+            .progress(&so_far, true)
+            .await
+            .unwrap();
         if let Some(pull) = pull {
-            store.set_pull(new.id, pull, "url").await.unwrap();
+            store
+                .as_firing(new.id, carson_store::Epoch::FIRST)
+                .set_pull(pull, "url")
+                .await
+                .unwrap();
         }
         if let Some(first) = second {
-            store.set_second_try(new.id, first).await.unwrap();
+            store
+                .as_firing(new.id, carson_store::Epoch::FIRST)
+                .set_second_try(first)
+                .await
+                .unwrap();
         }
         let settled = Settled::new(Outcome::Partial, "half");
         let ending = Ending {
@@ -83,7 +105,11 @@ impl Scene {
             thresholds: None,
             posts: Vec::new(),
         };
-        store.end_firing(new.id, &ending).await.unwrap();
+        store
+            .as_firing(new.id, carson_store::Epoch::FIRST)
+            .end_firing(&ending)
+            .await
+            .unwrap();
     }
 
     async fn rows(&self) -> Vec<Row> {

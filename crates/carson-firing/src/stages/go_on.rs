@@ -76,7 +76,7 @@ pub(super) async fn bring(
     }
     let begins = place.worktree.begins_at(&at).await;
     begins.or_broken("noting where it begins")?;
-    let noted = ctx.store().set_goes_on(ctx.id, &earlier.branch).await;
+    let noted = ctx.as_firing().set_goes_on(&earlier.branch).await;
     noted.or_broken("noting the branch")?;
     info!(firing.id = %ctx.id, branch = earlier.branch, "goes on with earlier work");
     place.goes_on = Some(GoesOn {

@@ -59,6 +59,6 @@ pub(crate) async fn run(
         at: now,
         thresholds,
     };
-    ctx.store().end_firing(ctx.id, &ending).await?;
+    ctx.as_firing().end_firing(&ending).await?;
     Ok(told)
 }

@@ -19,7 +19,7 @@ use crate::searched_ahead::Ahead;
 
 pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Saved {
     ctx.enter(Stage::Salvage).await;
-    let mut saved = Saved::default();
+    let mut saved = reached.far.clone().unwrap_or_default();
     let Some(place) = &mut reached.place else {
         return saved;
     };
@@ -92,7 +92,7 @@ async fn joins(
         saved.trouble.push(told);
         return;
     }
-    let noted = ctx.store().set_goes_on(ctx.id, branch);
+    let noted = ctx.as_firing().set_goes_on(branch);
     ctx.best_effort("the branch that it goes on with", noted)
         .await;
     place.goes_on = Some(GoesOn {
@@ -276,7 +276,7 @@ async fn name_inside(seen: &Seen, saved: &mut Saved) {
 }
 
 async fn note_ref(ctx: &Ctx<'_>, kept: String, saved: &mut Saved) {
-    let written = ctx.store().set_salvage_ref(ctx.id, &kept);
+    let written = ctx.as_firing().set_salvage_ref(&kept);
     ctx.best_effort("the kept ref", written).await;
     saved.kept_ref = Some(kept);
 }
@@ -288,6 +288,13 @@ async fn push(
     tip: &Oid,
     saved: &mut Saved,
 ) {
+    // Who was taken for dead pushes nothing that somebody else has by now; work that is put aside is its own.
+    if place.aside.is_none()
+        && let Err(error) = ctx.as_firing().acts().await
+    {
+        saved.trouble.push(format!("nothing was pushed: {error}"));
+        return;
+    }
     let leaves = match marked(ctx, place, (taken, settled), tip).await {
         Ok(tip) => signed(ctx, place, &tip).await,
         Err(why) => Err(why),

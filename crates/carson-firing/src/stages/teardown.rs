@@ -19,7 +19,7 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 pub(crate) async fn run(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
     ctx.enter(Stage::Teardown).await;
     remove(ctx, rec, place, saved).await;
-    let written = ctx.store().end_stage(ctx.id, ctx.now());
+    let written = ctx.as_firing().end_stage(ctx.now());
     ctx.best_effort("the end of the last stage", written).await;
 }
 

@@ -198,6 +198,6 @@ pub(super) async fn run(
 
 /// Notes which commit was judged. Settle has it from elsewhere; this is for people.
 pub(crate) async fn record_judged(ctx: &Ctx<'_>, judged: Judged, commit: &Oid) {
-    let written = ctx.store().set_judged(ctx.id, judged, commit.as_str());
+    let written = ctx.as_firing().set_judged(judged, commit.as_str());
     ctx.best_effort("a judged commit", written).await;
 }

@@ -58,8 +58,8 @@ pub(crate) async fn run<'r, 'h>(
     // The row knows the place before the place exists: whatever dies in between, recovery looks
     // there and finds either nothing or the worktree.
     let noted = ctx
-        .store()
-        .set_place(ctx.id, &branch, base.as_str(), &bench.root)
+        .as_firing()
+        .set_place(&branch, base.as_str(), &bench.root)
         .await;
     noted.or_broken("noting the place")?;
     let layers = match layers {

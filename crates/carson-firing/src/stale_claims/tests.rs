@@ -144,7 +144,8 @@ impl Scene {
         assert!(
             self.home
                 .store
-                .end_firing(claim.firing, &ending)
+                .as_firing(claim.firing, carson_store::Epoch::FIRST)
+                .end_firing(&ending)
                 .await
                 .unwrap()
         );

@@ -36,7 +36,11 @@ async fn ended(home: &Home, role: &str, outcome: Outcome) {
     };
     let store = &home.store;
     assert_eq!(store.claim_firing(&new).await.unwrap(), Claim::Won);
-    store.start_firing(new.id, 7, 1, began).await.unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .start_firing(7, 1, began)
+        .await
+        .unwrap();
     let used = |account: &str, cost_usd| Used {
         sessions: 1,
         turns: 3,
@@ -50,7 +54,11 @@ async fn ended(home: &Home, role: &str, outcome: Outcome) {
         used: vec![used("claude", Some(0.25)), used("gone", None)],
         ..Progress::default()
     };
-    store.progress(new.id, &so_far, true).await.unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .progress(&so_far, true)
+        .await
+        .unwrap();
     let ending = Ending {
         outcome,
         reason: "x".into(),
@@ -59,7 +67,11 @@ async fn ended(home: &Home, role: &str, outcome: Outcome) {
         thresholds: None,
         posts: Vec::new(),
     };
-    store.end_firing(new.id, &ending).await.unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending)
+        .await
+        .unwrap();
 }
 
 async fn scrape(home: &Home) -> Scrape {

@@ -44,18 +44,34 @@ async fn fired(store: &Store, second: i64, did: Did) -> FiringId {
     let id = new.id;
     assert_eq!(store.claim_firing(&new).await.unwrap(), Claim::Won);
     let work = WorkKey::Issue(did.issue);
-    store.take_work(id, &widget(), work, "t").await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .take_work(&widget(), work, "t")
+        .await
+        .unwrap();
     let so_far = Progress {
         sessions: 1,
         cost_usd: did.cost_usd,
         ..Progress::default()
     };
-    store.progress(id, &so_far, true).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .progress(&so_far, true)
+        .await
+        .unwrap();
     if let Some(sha) = did.pushed {
-        store.set_judged(id, Judged::Pushed, sha).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .set_judged(Judged::Pushed, sha)
+            .await
+            .unwrap();
     }
     if let Some(pull) = did.pull {
-        store.set_pull(id, pull, "u").await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .set_pull(pull, "u")
+            .await
+            .unwrap();
     }
     let ending = Ending {
         outcome: Outcome::Ok,
@@ -65,7 +81,11 @@ async fn fired(store: &Store, second: i64, did: Did) -> FiringId {
         thresholds: None,
         posts: Vec::new(),
     };
-    store.end_firing(id, &ending).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&ending)
+        .await
+        .unwrap();
     id
 }
 

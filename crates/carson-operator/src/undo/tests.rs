@@ -368,12 +368,21 @@ async fn a_later_firing_comes_first(world: World) {
         .await;
     let store = &world.home.store;
     let sha = world.push(&branch(work), "second.txt");
-    store.set_goes_on(second, &branch(work)).await.unwrap();
     store
-        .set_judged(second, Judged::Pushed, &sha)
+        .as_firing(second, carson_store::Epoch::FIRST)
+        .set_goes_on(&branch(work))
         .await
         .unwrap();
-    store.set_pull(second, number, "u").await.unwrap();
+    store
+        .as_firing(second, carson_store::Epoch::FIRST)
+        .set_judged(Judged::Pushed, &sha)
+        .await
+        .unwrap();
+    store
+        .as_firing(second, carson_store::Epoch::FIRST)
+        .set_pull(number, "u")
+        .await
+        .unwrap();
 
     let id = second.short();
     let why = format!("firing {id} went on with it: `carson undo {id}` comes first");

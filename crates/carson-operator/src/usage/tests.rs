@@ -51,7 +51,11 @@ async fn fired(store: &Store, when: DateTime<Utc>, cost: Option<f64>) {
         used: vec![used("claude", 2, 2.0 / 3.0), used("codex", 1, 1.0 / 3.0)],
         ..Progress::default()
     };
-    store.progress(new.id, &so_far, true).await.unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .progress(&so_far, true)
+        .await
+        .unwrap();
     let ending = Ending {
         outcome: Outcome::Ok,
         reason: String::new(),
@@ -60,7 +64,11 @@ async fn fired(store: &Store, when: DateTime<Utc>, cost: Option<f64>) {
         thresholds: None,
         posts: Vec::new(),
     };
-    store.end_firing(new.id, &ending).await.unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending)
+        .await
+        .unwrap();
 }
 
 /// The home at this instant, with a role that is due each hour.

@@ -87,7 +87,13 @@ async fn what_is_said_comes_as_it_is_said_and_ends_with_the_firing() {
         }),
         posts: Vec::new(),
     };
-    scene.home.store.end_firing(id, &end).await.unwrap();
+    scene
+        .home
+        .store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&end)
+        .await
+        .unwrap();
     listener.until("event: end").await;
     assert_eq!(
         listener.heard.matches("I begin.").count(),

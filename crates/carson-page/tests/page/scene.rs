@@ -228,7 +228,11 @@ pub async fn fired(
     (at, outcome, reason): (DateTime<Utc>, Outcome, &str),
 ) -> FiringId {
     let id = claimed(store, role, at).await;
-    store.start_firing(id, 1, 1, at).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .start_firing(1, 1, at)
+        .await
+        .unwrap();
     let used = Progress {
         sessions: 2,
         turns: 9,
@@ -237,11 +241,16 @@ pub async fn fired(
         cost_usd: Some(0.42),
         ..Progress::default()
     };
-    store.progress(id, &used, false).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .progress(&used, false)
+        .await
+        .unwrap();
     let ended = at + TimeDelta::minutes(7);
     assert!(
         store
-            .end_firing(id, &ending(outcome, reason, ended))
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending(outcome, reason, ended))
             .await
             .unwrap()
     );
@@ -277,17 +286,26 @@ pub async fn story_of(home: &Home, words: &str) -> Story {
         fired(store, "docs", (ago(at), Outcome::Failed, words)).await;
     }
     let done = claimed(store, "hand", ago(60)).await;
-    store.start_firing(done, 1, 1, ago(60)).await.unwrap();
+    store
+        .as_firing(done, carson_store::Epoch::FIRST)
+        .start_firing(1, 1, ago(60))
+        .await
+        .unwrap();
     for (stage, at) in [
         (Stage::Plan, 60),
         (Stage::Execute, 55),
         (Stage::DiffReview, 40),
     ] {
-        store.set_stage(done, stage, ago(at)).await.unwrap();
+        store
+            .as_firing(done, carson_store::Epoch::FIRST)
+            .set_stage(stage, ago(at))
+            .await
+            .unwrap();
     }
     let widget = "widget".parse().unwrap();
     store
-        .take_work(done, &widget, WorkKey::Issue(1), words)
+        .as_firing(done, carson_store::Epoch::FIRST)
+        .take_work(&widget, WorkKey::Issue(1), words)
         .await
         .unwrap();
     let call = Stopped {
@@ -296,11 +314,13 @@ pub async fn story_of(home: &Home, words: &str) -> Story {
         call: format!("git push origin main # {words}"),
     };
     store
-        .add_blocked_calls(done, &[call], ago(50))
+        .as_firing(done, carson_store::Epoch::FIRST)
+        .add_blocked_calls(&[call], ago(50))
         .await
         .unwrap();
     store
-        .set_pull(done, 41, "javascript:alert(1)")
+        .as_firing(done, carson_store::Epoch::FIRST)
+        .set_pull(41, "javascript:alert(1)")
         .await
         .unwrap();
     let say = |text: &str| serde_json::json!({"type": "say", "text": text}).to_string();
@@ -324,12 +344,21 @@ pub async fn story_of(home: &Home, words: &str) -> Story {
         &[&say("Finding: the second line says nothing.")],
     );
     store
-        .end_firing(done, &ending(Outcome::Ok, "it is done", ago(35)))
+        .as_firing(done, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "it is done", ago(35)))
         .await
         .unwrap();
     let runs = claimed(store, "hand", ago(4)).await;
-    store.start_firing(runs, 1, 1, ago(4)).await.unwrap();
-    store.set_stage(runs, Stage::Execute, ago(3)).await.unwrap();
+    store
+        .as_firing(runs, carson_store::Epoch::FIRST)
+        .start_firing(1, 1, ago(4))
+        .await
+        .unwrap();
+    store
+        .as_firing(runs, carson_store::Epoch::FIRST)
+        .set_stage(Stage::Execute, ago(3))
+        .await
+        .unwrap();
     transcript(home, runs, "01-execute", &[&say("I begin.")]);
     let account = carson_operator::block::Set {
         account: "claude".to_owned(),

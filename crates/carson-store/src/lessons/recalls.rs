@@ -6,7 +6,8 @@ use chrono::{DateTime, Utc};
 use sqlx::{query, query_as};
 use uuid::Uuid;
 
-use crate::db::{Store, on, transaction};
+use crate::as_firing::{AsFiring, fenced};
+use crate::db::{Store, on};
 use crate::error::StoreError;
 use crate::firing::{large, parsed, small};
 use crate::row::row;
@@ -105,45 +106,6 @@ impl TryFrom<ToldRaw> for ToldFiring {
 }
 
 impl Store {
-    /// Notes what a firing is told; what was noted before stands.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn note_recall(&self, recall: &Recall) -> Result<(), StoreError> {
-        let mut seqs = Vec::new();
-        for one in &recall.lessons {
-            seqs.push(self.lesson_seq(one.lesson).await?);
-        }
-        transaction!(self, |tx| {
-            let rows = query(
-                "INSERT INTO recall (firing, at, off, mode, block) VALUES ($1, $2, $3, $4, $5) \
-                 ON CONFLICT (firing) DO NOTHING",
-            )
-            .bind(recall.firing.uuid())
-            .bind(recall.at)
-            .bind(i64::from(recall.off))
-            .bind(recall.mode.as_str())
-            .bind(self.outside(&recall.block).into_owned())
-            .execute(&mut *tx)
-            .await?
-            .rows_affected();
-            if rows == 1 {
-                for ((n, one), seq) in (1_i64..).zip(&recall.lessons).zip(&seqs) {
-                    let Some(seq) = seq else { continue };
-                    query("INSERT INTO recalled (firing, n, lesson, score, canon) VALUES ($1, $2, $3, $4, $5)")
-                        .bind(recall.firing.uuid())
-                        .bind(n)
-                        .bind(*seq)
-                        .bind(one.score)
-                        .bind(one.canon.as_str())
-                        .execute(&mut *tx)
-                        .await?;
-                }
-            }
-        });
-        Ok(())
-    }
-
     /// What a firing was told.
     ///
     /// # Errors
@@ -221,5 +183,46 @@ impl Store {
         .await?
         });
         rows.into_iter().map(TryInto::try_into).collect()
+    }
+}
+
+impl AsFiring<'_> {
+    /// Notes what a firing is told; what was noted before stands.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_recall(self, recall: &Recall) -> Result<(), StoreError> {
+        let mut seqs = Vec::new();
+        for one in &recall.lessons {
+            seqs.push(self.store.lesson_seq(one.lesson).await?);
+        }
+        fenced!(self, self.store, |tx| {
+            let rows = query(
+                "INSERT INTO recall (firing, at, off, mode, block) VALUES ($1, $2, $3, $4, $5) \
+                 ON CONFLICT (firing) DO NOTHING",
+            )
+            .bind(self.id.uuid())
+            .bind(recall.at)
+            .bind(i64::from(recall.off))
+            .bind(recall.mode.as_str())
+            .bind(self.store.outside(&recall.block).into_owned())
+            .execute(&mut *tx)
+            .await?
+            .rows_affected();
+            if rows == 1 {
+                for ((n, one), seq) in (1_i64..).zip(&recall.lessons).zip(&seqs) {
+                    let Some(seq) = seq else { continue };
+                    query("INSERT INTO recalled (firing, n, lesson, score, canon) VALUES ($1, $2, $3, $4, $5)")
+                        .bind(self.id.uuid())
+                        .bind(n)
+                        .bind(*seq)
+                        .bind(one.score)
+                        .bind(one.canon.as_str())
+                        .execute(&mut *tx)
+                        .await?;
+                }
+            }
+        });
+        Ok(())
     }
 }

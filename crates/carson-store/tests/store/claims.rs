@@ -68,7 +68,8 @@ async fn a_slot_is_claimed_once(place: Place) {
 
     let store = place.open().await;
     store
-        .end_firing(won[0], &ending(Outcome::Ok, "", 2))
+        .as_firing(won[0], carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 2))
         .await
         .unwrap();
     let (again, _) = claim_all(&place, |_| new_firing("one", Some(0), 3)).await;
@@ -92,7 +93,8 @@ async fn a_role_runs_one_firing(place: Place) {
     let store = place.open().await;
     claimed(&store, "another", 0).await;
     store
-        .end_firing(won[0], &ending(Outcome::Ok, "", 100))
+        .as_firing(won[0], carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 100))
         .await
         .unwrap();
     claimed(&store, "one", 200).await;
@@ -108,7 +110,16 @@ async fn a_piece_of_work_is_held_by_one_firing(place: Place) {
     let (work, all) = (WorkKey::Issue(7), ids.clone());
     let answers = race(&place, |store, number| {
         let (id, widget) = (all[number], widget.clone());
-        async move { (id, store.take_work(id, &widget, work, "t").await.unwrap()) }
+        async move {
+            (
+                id,
+                store
+                    .as_firing(id, carson_store::Epoch::FIRST)
+                    .take_work(&widget, work, "t")
+                    .await
+                    .unwrap(),
+            )
+        }
     });
     let won: Vec<FiringId> = answers
         .await
@@ -118,24 +129,40 @@ async fn a_piece_of_work_is_held_by_one_firing(place: Place) {
     assert_eq!(won.len(), 1, "{won:?}");
 
     let loser = *ids.iter().find(|id| **id != won[0]).unwrap();
-    assert!(!store.take_work(loser, &widget, work, "t").await.unwrap());
+    assert!(
+        !store
+            .as_firing(loser, carson_store::Epoch::FIRST)
+            .take_work(&widget, work, "t")
+            .await
+            .unwrap()
+    );
     assert!(store.firing(loser).await.unwrap().unwrap().work.is_none());
     let gadget = "gadget".parse().unwrap();
     assert!(
-        store.take_work(loser, &gadget, work, "t").await.unwrap(),
+        store
+            .as_firing(loser, carson_store::Epoch::FIRST)
+            .take_work(&gadget, work, "t")
+            .await
+            .unwrap(),
         "another repository's 7"
     );
     store
-        .end_firing(won[0], &ending(Outcome::Ok, "", 1))
+        .as_firing(won[0], carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 1))
         .await
         .unwrap();
     assert!(
-        store.take_work(loser, &widget, work, "t").await.unwrap(),
+        store
+            .as_firing(loser, carson_store::Epoch::FIRST)
+            .take_work(&widget, work, "t")
+            .await
+            .unwrap(),
         "it is free again"
     );
     assert!(
         !store
-            .take_work(won[0], &widget, WorkKey::Issue(8), "t")
+            .as_firing(won[0], carson_store::Epoch::FIRST)
+            .take_work(&widget, WorkKey::Issue(8), "t")
             .await
             .unwrap(),
         "it ended"
@@ -147,7 +174,8 @@ async fn a_clock_that_was_stepped_back_does_not_silence_a_role(place: Place) {
     let ahead = new_firing("one", Some(0), 3_600);
     store.claim_firing(&ahead).await.unwrap();
     store
-        .end_firing(ahead.id, &ending(Outcome::Ok, "", 3_601))
+        .as_firing(ahead.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 3_601))
         .await
         .unwrap();
     // A clock that is mended by a moment has not moved: the slot was fired.
@@ -159,7 +187,8 @@ async fn a_clock_that_was_stepped_back_does_not_silence_a_role(place: Place) {
     let slot = store.firing(right.id).await.unwrap().unwrap().slot.unwrap();
     assert_eq!((slot - at(0)).num_microseconds(), Some(1));
     store
-        .end_firing(right.id, &ending(Outcome::Ok, "", 2))
+        .as_firing(right.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 2))
         .await
         .unwrap();
     let again = new_firing("one", Some(0), 3);

@@ -14,14 +14,28 @@ on_both!(
 /// A firing that began at its slot and ended so many seconds later.
 async fn lasted(store: &Store, role: &str, slot: i64, seconds: i64) {
     let id = claimed(store, role, slot).await;
-    assert!(store.start_firing(id, 7, 1, at(slot)).await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .start_firing(7, 1, at(slot))
+            .await
+            .unwrap()
+    );
     let so_far = Progress {
         sessions: 1,
         ..Progress::default()
     };
-    store.progress(id, &so_far, true).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .progress(&so_far, true)
+        .await
+        .unwrap();
     let end = ending(Outcome::Ok, "", slot + seconds);
-    store.end_firing(id, &end).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&end)
+        .await
+        .unwrap();
 }
 
 async fn what_ended_is_counted_by_role_and_outcome(place: Place) {
@@ -34,7 +48,11 @@ async fn what_ended_is_counted_by_role_and_outcome(place: Place) {
     ] {
         let id = claimed(&store, role, slot).await;
         let end = ending(outcome, "", slot + 1);
-        store.end_firing(id, &end).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&end)
+            .await
+            .unwrap();
     }
     // One that runs is in no count.
     claimed(&store, "two", 40).await;
@@ -67,9 +85,17 @@ async fn what_had_a_session_is_counted_by_how_long_it_took(place: Place) {
     lasted(&store, "two", 500, -30).await;
     // It found nothing: no session.
     let id = claimed(&store, "two", 600).await;
-    store.start_firing(id, 7, 1, at(600)).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .start_firing(7, 1, at(600))
+        .await
+        .unwrap();
     let end = ending(Outcome::Silent, "", 601);
-    store.end_firing(id, &end).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&end)
+        .await
+        .unwrap();
 
     let found = store.lasted_counts(None).await.unwrap();
     let (two, one): (Vec<LastedCount>, Vec<LastedCount>) =

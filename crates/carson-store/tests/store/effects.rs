@@ -52,14 +52,19 @@ async fn a_list_is_decided_once(place: Place) {
     let id = claimed(&store, "one", 0).await;
     let first = Settled::new(Outcome::Ok, "first");
     let planned = store
-        .plan_effects(id, &first, &[release(), close(7)])
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .plan_effects(&first, &[release(), close(7)])
         .await
         .unwrap();
     assert_eq!(planned.delivered, first);
     assert_eq!(planned.effects.len(), 2);
     // Whoever comes again decides nothing.
     let second = Settled::new(Outcome::Partial, "second");
-    let planned = store.plan_effects(id, &second, &[close(8)]).await.unwrap();
+    let planned = store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .plan_effects(&second, &[close(8)])
+        .await
+        .unwrap();
     assert_eq!(planned.delivered, first);
     let kinds: Vec<_> = planned
         .effects
@@ -73,32 +78,64 @@ async fn what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended(plac
     let store = place.open().await;
     let id = claimed(&store, "one", 0).await;
     let (repo, other) = ("widget".parse().unwrap(), "gadget".parse().unwrap());
-    let taken = store.take_work(id, &repo, WorkKey::Issue(7), "t").await;
+    let taken = store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .take_work(&repo, WorkKey::Issue(7), "t")
+        .await;
     assert!(taken.unwrap());
     assert!(store.owing_in(&repo).await.unwrap().is_empty());
     let settled = Settled::new(Outcome::Ok, "done");
     let list = [close(7), close(8)];
-    store.plan_effects(id, &settled, &list).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .plan_effects(&settled, &list)
+        .await
+        .unwrap();
     assert!(store.owes(id).await.unwrap());
     assert_eq!(store.owing_in(&repo).await.unwrap()[0].id, id);
     assert!(store.owing_in(&other).await.unwrap().is_empty());
     // While it lives it does that itself.
     assert_eq!(owing(&store, 100).await, 0);
     let later = tried(EffectState::Owed, Some(at(50)));
-    assert!(store.note_effect(id, 0, &later).await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .note_effect(0, &later)
+            .await
+            .unwrap()
+    );
     store
-        .end_firing(id, &ending(Outcome::Ok, "r", 1))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "r", 1))
         .await
         .unwrap();
     assert_eq!(owing(&store, 49).await, 0);
     assert_eq!(owing(&store, 50).await, 1);
     let done = tried(EffectState::Done, None);
-    assert!(store.note_effect(id, 0, &done).await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .note_effect(0, &done)
+            .await
+            .unwrap()
+    );
     // Somebody else was faster.
-    assert!(!store.note_effect(id, 0, &later).await.unwrap());
+    assert!(
+        !store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .note_effect(0, &later)
+            .await
+            .unwrap()
+    );
     assert_eq!(owing(&store, 2).await, 1);
     let refused = tried(EffectState::Refused, None);
-    assert!(store.note_effect(id, 1, &refused).await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .note_effect(1, &refused)
+            .await
+            .unwrap()
+    );
     assert_eq!(owing(&store, 100).await, 0);
     assert!(!store.owes(id).await.unwrap());
     assert!(store.owing_in(&repo).await.unwrap().is_empty());
@@ -127,9 +164,19 @@ async fn issues_are_counted_by_role_and_time(place: Place) {
         ("two", 10, vec![file()]),
     ] {
         let id = claimed(&store, role, slot).await;
-        store.plan_effects(id, &settled, &list).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .plan_effects(&settled, &list)
+            .await
+            .unwrap();
         let refused = tried(EffectState::Refused, None);
-        assert!(store.note_effect(id, 0, &refused).await.unwrap());
+        assert!(
+            store
+                .as_firing(id, carson_store::Epoch::FIRST)
+                .note_effect(0, &refused)
+                .await
+                .unwrap()
+        );
     }
     assert_eq!((filed("one", 0).await, filed("two", 0).await), (1, 0));
     assert_eq!(filed("one", 100_000).await, 0);

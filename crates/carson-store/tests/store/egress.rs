@@ -19,12 +19,28 @@ async fn hosts_are_counted_per_firing_and_written_as_often_as_one_likes(place: P
         bytes_up: 5_000_000_000,
         bytes_down: 7,
     };
-    store.set_egress(one.id, &[]).await.unwrap();
+    store
+        .as_firing(one.id, carson_store::Epoch::FIRST)
+        .set_egress(&[])
+        .await
+        .unwrap();
     assert_eq!(store.egress(one.id).await.unwrap(), []);
-    store.set_egress(one.id, &[host("b:443", 1)]).await.unwrap();
+    store
+        .as_firing(one.id, carson_store::Epoch::FIRST)
+        .set_egress(&[host("b:443", 1)])
+        .await
+        .unwrap();
     let both = [host("a:443", 2), host("b:443", 3)];
-    store.set_egress(one.id, &both).await.unwrap();
-    store.set_egress(one.id, &both).await.unwrap();
+    store
+        .as_firing(one.id, carson_store::Epoch::FIRST)
+        .set_egress(&both)
+        .await
+        .unwrap();
+    store
+        .as_firing(one.id, carson_store::Epoch::FIRST)
+        .set_egress(&both)
+        .await
+        .unwrap();
     assert_eq!(store.egress(one.id).await.unwrap(), both);
     assert_eq!(store.egress(other.id).await.unwrap(), []);
 }

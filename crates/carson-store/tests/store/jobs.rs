@@ -64,7 +64,8 @@ async fn only_old_rows_go(place: Place) {
         claimed(&store, "dead", 1).await,
     );
     store
-        .end_firing(dead, &ending(Outcome::Ok, "", 2))
+        .as_firing(dead, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 2))
         .await
         .unwrap();
     for (thread, title) in [(live, "kept"), (dead, "goes")] {

@@ -287,16 +287,28 @@ async fn what_a_firing_was_told_stands(place: Place) {
             canon: "hint".to_owned(),
         }],
     };
-    store.note_recall(&told).await.unwrap();
+    store
+        .as_firing(told.firing, carson_store::Epoch::FIRST)
+        .note_recall(&told)
+        .await
+        .unwrap();
     let later = Recall {
         off: true,
         lessons: Vec::new(),
         ..told.clone()
     };
-    store.note_recall(&later).await.unwrap();
+    store
+        .as_firing(later.firing, carson_store::Epoch::FIRST)
+        .note_recall(&later)
+        .await
+        .unwrap();
     assert_eq!(store.recall_of(firing).await.unwrap(), Some(told));
     let end = ending(Outcome::Ok, "", 5);
-    store.end_firing(firing, &end).await.unwrap();
+    store
+        .as_firing(firing, carson_store::Epoch::FIRST)
+        .end_firing(&end)
+        .await
+        .unwrap();
     let seq = store.lesson(new.id).await.unwrap().unwrap().seq;
     let told = store.firings_told(seq, 5).await.unwrap();
     assert_eq!(

@@ -120,31 +120,52 @@ async fn work(store: &Store) {
         .claim_firing(&new_firing("one", Some(1), 1))
         .await
         .unwrap();
-    store.start_firing(id, 1, 1, at(0)).await.unwrap();
-    store.set_stage(id, Stage::Pick, at(0)).await.unwrap();
     store
-        .take_work(id, &repo, WorkKey::Issue(1), "t")
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .start_firing(1, 1, at(0))
         .await
         .unwrap();
     store
-        .progress(id, &Progress::default(), true)
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_stage(Stage::Pick, at(0))
         .await
         .unwrap();
     store
-        .set_place(id, "b", "s", std::path::Path::new("/b"))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .take_work(&repo, WorkKey::Issue(1), "t")
         .await
         .unwrap();
     store
-        .set_sandbox(id, &serde_json::Value::Null)
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .progress(&Progress::default(), true)
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_place("b", "s", std::path::Path::new("/b"))
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_sandbox(&serde_json::Value::Null)
         .await
         .unwrap();
     let row = store.firing(id).await.unwrap().unwrap();
     store.events_of(id).await.unwrap();
     store.sandbox_before(&row).await.unwrap();
-    store.set_pull(id, 1, "u").await.unwrap();
-    store.set_salvage_ref(id, "r").await.unwrap();
     store
-        .add_blocked_calls(id, &[stopped("r", "t", "c")], at(0))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_pull(1, "u")
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_salvage_ref("r")
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .add_blocked_calls(&[stopped("r", "t", "c")], at(0))
         .await
         .unwrap();
     let event = carson_core::Event::BreakerReset { by: "operator" };
@@ -154,12 +175,14 @@ async fn work(store: &Store) {
     store.live_firings(None).await.unwrap();
     let facts = Facts::default();
     store
-        .settle_firing(id, &settle(&facts), None, &facts)
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .settle_firing(&settle(&facts), None, &facts)
         .await
         .unwrap();
     let close = carson_core::Effect::CloseIssue { issue: 1 };
     store
-        .plan_effects(id, &settle(&facts), &[close])
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .plan_effects(&settle(&facts), &[close])
         .await
         .unwrap();
     store.last_in(&role, &widget).await.unwrap();
@@ -171,13 +194,18 @@ async fn work(store: &Store) {
         said: None,
         next_at: None,
     };
-    store.note_effect(id, 0, &tried).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .note_effect(0, &tried)
+        .await
+        .unwrap();
     store
         .file_post(&post(Some(id), PostKind::Root, "t", 0))
         .await
         .unwrap();
     store
-        .end_firing(id, &ending(Outcome::Failed, "r", 1))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Failed, "r", 1))
         .await
         .unwrap();
     store.firing(id).await.unwrap();
@@ -194,7 +222,11 @@ async fn work(store: &Store) {
     store.firings_of_pull(&widget, 1).await.unwrap();
     store.firing_of_pull(&widget, 1).await.unwrap();
     store.pull_end(&widget, 1).await.unwrap();
-    store.set_prompt_version(id, "v").await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_prompt_version("v")
+        .await
+        .unwrap();
     store.find_firing(&id.short()).await.unwrap();
     store.last_slot(&role).await.unwrap();
     store.firings_before(Some(&role), None, 5).await.unwrap();

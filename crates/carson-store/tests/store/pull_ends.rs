@@ -22,13 +22,31 @@ fn widget() -> RepoName {
 async fn fired(store: &Store, slot: i64, (issue, pull): (u64, Option<u64>)) -> FiringId {
     let id = claimed(store, "one", slot).await;
     let work = WorkKey::Issue(issue);
-    assert!(store.take_work(id, &widget(), work, "t").await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .take_work(&widget(), work, "t")
+            .await
+            .unwrap()
+    );
     if let Some(pull) = pull {
-        store.set_judged(id, Judged::Pushed, "s").await.unwrap();
-        store.set_pull(id, pull, "u").await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .set_judged(Judged::Pushed, "s")
+            .await
+            .unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .set_pull(pull, "u")
+            .await
+            .unwrap();
     }
     let end = ending(Outcome::Ok, "", slot + 1);
-    store.end_firing(id, &end).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&end)
+        .await
+        .unwrap();
     id
 }
 
@@ -90,7 +108,11 @@ async fn a_firing_notes_the_prompts_that_it_began_with(place: Place) {
     let id = claimed(&store, "one", 0).await;
     let version = async || store.firing(id).await.unwrap().unwrap().prompt_version;
     assert_eq!(version().await, None);
-    store.set_prompt_version(id, "0a1b2c3d").await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_prompt_version("0a1b2c3d")
+        .await
+        .unwrap();
     assert_eq!(version().await.as_deref(), Some("0a1b2c3d"));
 }
 

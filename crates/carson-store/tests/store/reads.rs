@@ -25,7 +25,8 @@ async fn a_span_of_time_has_its_firings(place: Place) {
     for (role, slot) in [("one", 0), ("two", 60), ("one", 120), ("one", 240)] {
         let id = claimed(&store, role, slot).await;
         store
-            .end_firing(id, &ending(Outcome::Failed, "", slot + 1))
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending(Outcome::Failed, "", slot + 1))
             .await
             .unwrap();
         ids.push(id);
@@ -101,7 +102,8 @@ async fn lists_are_filtered(place: Place) {
     for (role, slot) in [("one", 0), ("two", 60), ("one", 120)] {
         let id = claimed(&store, role, slot).await;
         store
-            .end_firing(id, &ending(Outcome::Ok, "", slot + 1))
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending(Outcome::Ok, "", slot + 1))
             .await
             .unwrap();
         ids.push(id);
@@ -178,9 +180,17 @@ async fn the_quiet_ones_are_counted_only(place: Place) {
             cost_estimated: slot == 0,
             ..Progress::default()
         };
-        store.progress(id, &spent, true).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .progress(&spent, true)
+            .await
+            .unwrap();
         let ending = ending(outcome, "", slot + 1);
-        store.end_firing(id, &ending).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending)
+            .await
+            .unwrap();
         ids.push(id);
     }
     let skips = [too_late("two", 180)];
@@ -242,12 +252,14 @@ async fn odd_text_is_kept_readable(place: Place) {
     let odd = "a\0b '; DROP TABLE firing; -- \u{1f600} $1 ?";
     let kept = odd.replace('\0', "\u{fffd}");
     store
-        .add_blocked_calls(id, &[stopped(odd, odd, odd)], at(1))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .add_blocked_calls(&[stopped(odd, odd, odd)], at(1))
         .await
         .unwrap();
     assert!(
         store
-            .take_work(id, &"widget".parse().unwrap(), WorkKey::Issue(1), odd)
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .take_work(&"widget".parse().unwrap(), WorkKey::Issue(1), odd)
             .await
             .unwrap()
     );
@@ -261,11 +273,13 @@ async fn odd_text_is_kept_readable(place: Place) {
         ..Facts::default()
     };
     store
-        .settle_firing(id, &settle(&failed), None, &failed)
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .settle_firing(&settle(&failed), None, &failed)
         .await
         .unwrap();
     store
-        .end_firing(id, &ending(Outcome::Failed, odd, 2))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Failed, odd, 2))
         .await
         .unwrap();
 

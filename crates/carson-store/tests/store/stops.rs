@@ -23,7 +23,8 @@ async fn fail(store: &Store, slot: i64) -> FiringId {
     let id = claimed(store, "one", slot).await;
     let reason = format!("failed at {slot}");
     store
-        .end_firing(id, &ending(Outcome::Failed, &reason, slot + 1))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Failed, &reason, slot + 1))
         .await
         .unwrap();
     id
@@ -53,7 +54,8 @@ async fn the_breaker_opens_in_the_transaction_of_the_ending(place: Place) {
     assert_eq!(store.breaker(&role).await.unwrap().streak, 1);
     let good = claimed(&store, "one", 40).await;
     store
-        .end_firing(good, &ending(Outcome::Ok, "", 41))
+        .as_firing(good, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 41))
         .await
         .unwrap();
     assert_eq!(store.breaker(&role).await.unwrap().streak, 0);
@@ -76,13 +78,23 @@ async fn an_ending_happens_whole_or_not_at_all(place: Place) {
         posts,
         ..ending(Outcome::Failed, "x", 1)
     };
-    store.end_firing(id, &failed).await.unwrap_err();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&failed)
+        .await
+        .unwrap_err();
     let row = store.firing(id).await.unwrap().unwrap();
     assert_eq!((row.ended_at, row.outcome), (None, None), "it still lives");
     assert_eq!(store.breaker(&row.role).await.unwrap().streak, 0);
 
     run(&place, "ALTER TABLE away RENAME TO outbox").await;
-    assert!(store.end_firing(id, &failed).await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&failed)
+            .await
+            .unwrap()
+    );
     assert_eq!(store.breaker(&row.role).await.unwrap().streak, 1);
     assert_eq!(store.pending_posts().await.unwrap(), 1);
 }
@@ -120,7 +132,13 @@ async fn a_reset_between_the_reading_and_the_writing_is_not_lost_on_postgres() {
         store.clone(),
         "SELECT COUNT(*) FROM pg_locks WHERE NOT granted",
     );
-    let ended = tokio::spawn(async move { ender.end_firing(id, &ending).await.unwrap() });
+    let ended = tokio::spawn(async move {
+        ender
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending)
+            .await
+            .unwrap()
+    });
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while sqlx::query_scalar::<_, i64>(waits)
         .fetch_one(&pool)
@@ -238,16 +256,24 @@ async fn the_gate_counts_what_admission_asks(place: Place) {
     for (slot, outcome) in slots {
         let id = claimed(&store, "one", slot).await;
         let (widget, work) = ("widget".parse().unwrap(), WorkKey::None);
-        assert!(store.take_work(id, &widget, work, "Work").await.unwrap());
+        assert!(
+            store
+                .as_firing(id, carson_store::Epoch::FIRST)
+                .take_work(&widget, work, "Work")
+                .await
+                .unwrap()
+        );
         store
-            .end_firing(id, &ending(outcome, "", slot))
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending(outcome, "", slot))
             .await
             .unwrap();
     }
     // A look that found nothing is no firing of the day.
     let silent = claimed(&store, "one", 8).await;
     store
-        .end_firing(silent, &ending(Outcome::Silent, "", 8))
+        .as_firing(silent, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Silent, "", 8))
         .await
         .unwrap();
     store

@@ -121,31 +121,47 @@ fn facts() -> Facts {
 async fn run(store: &Store, id: FiringId) {
     assert!(
         store
-            .start_firing(id, 4_194_303, 1 << 40, at(4))
-            .await
-            .unwrap()
-    );
-    store.set_stage(id, Stage::Preflight, at(5)).await.unwrap();
-    store.set_stage(id, Stage::Execute, at(6)).await.unwrap();
-    let widget = "widget".parse().unwrap();
-    assert!(
-        store
-            .take_work(id, &widget, WorkKey::Issue(7), "Fix the Ärger")
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .start_firing(4_194_303, 1 << 40, at(4))
             .await
             .unwrap()
     );
     store
-        .set_place(id, "carson/x/1", "abc", Path::new("/benches/x"))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_stage(Stage::Preflight, at(5))
         .await
         .unwrap();
     store
-        .add_blocked_calls(id, &[stopped("rm-outside", "Bash", "rm -rf /")], at(10))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_stage(Stage::Execute, at(6))
+        .await
+        .unwrap();
+    let widget = "widget".parse().unwrap();
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .take_work(&widget, WorkKey::Issue(7), "Fix the Ärger")
+            .await
+            .unwrap()
+    );
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_place("carson/x/1", "abc", Path::new("/benches/x"))
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .add_blocked_calls(&[stopped("rm-outside", "Bash", "rm -rf /")], at(10))
         .await
         .unwrap();
     let first = Event::BreakerReset { by: "operator" };
     store.event(&first, None, None, at(11)).await.unwrap();
     let level = json!({"landlock_abi": 7, "weaker": ["ümläut"]});
-    store.set_sandbox(id, &level).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_sandbox(&level)
+        .await
+        .unwrap();
     let row = store.firing(id).await.unwrap().unwrap();
     assert_eq!(row.sandbox.as_ref(), Some(&level));
     assert_eq!(
@@ -179,12 +195,25 @@ async fn run(store: &Store, id: FiringId) {
         reviewed_by: Some("other".parse().unwrap()),
         used: Vec::new(),
     };
-    store.progress(id, &so_far, true).await.unwrap();
-    (so_far.account, so_far.engine) = (None, None);
-    store.progress(id, &so_far, true).await.unwrap();
-    store.set_pull(id, 12, "https://forge/12").await.unwrap();
     store
-        .set_salvage_ref(id, "refs/carson/salvage/x")
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .progress(&so_far, true)
+        .await
+        .unwrap();
+    (so_far.account, so_far.engine) = (None, None);
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .progress(&so_far, true)
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_pull(12, "https://forge/12")
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_salvage_ref("refs/carson/salvage/x")
         .await
         .unwrap();
     let live = store
@@ -205,7 +234,8 @@ async fn settle_and_end(store: &Store, id: FiringId) {
     let settled = settle(&facts());
     assert!(
         store
-            .settle_firing(id, &settled, Some("[OK]"), &facts())
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .settle_firing(&settled, Some("[OK]"), &facts())
             .await
             .unwrap()
     );
@@ -214,30 +244,56 @@ async fn settle_and_end(store: &Store, id: FiringId) {
         posts,
         ..ending(Outcome::Ok, "done", 90)
     };
-    assert!(store.end_firing(id, &done).await.unwrap());
-    store.set_stage(id, Stage::Teardown, at(91)).await.unwrap();
-    store.end_stage(id, at(92)).await.unwrap();
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&done)
+            .await
+            .unwrap()
+    );
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_stage(Stage::Teardown, at(91))
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_stage(at(92))
+        .await
+        .unwrap();
 }
 
 async fn nothing_is_done_twice(place: Place) {
     let store = place.open().await;
     let id = claimed(&store, "implementer", 0).await;
-    assert!(store.start_firing(id, 1, 1, at(1)).await.unwrap());
     assert!(
-        !store.start_firing(id, 2, 2, at(2)).await.unwrap(),
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .start_firing(1, 1, at(1))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .start_firing(2, 2, at(2))
+            .await
+            .unwrap(),
         "the first process has the row"
     );
 
     let (one, other) = (facts(), Facts::default());
     assert!(
         store
-            .settle_firing(id, &settle(&one), None, &one)
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .settle_firing(&settle(&one), None, &one)
             .await
             .unwrap()
     );
     assert!(
         !store
-            .settle_firing(id, &settle(&other), None, &other)
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .settle_firing(&settle(&other), None, &other)
             .await
             .unwrap()
     );
@@ -247,10 +303,17 @@ async fn nothing_is_done_twice(place: Place) {
         posts,
         ..ending(Outcome::Failed, "first", 9)
     };
-    assert!(store.end_firing(id, &failed).await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&failed)
+            .await
+            .unwrap()
+    );
     assert!(
         !store
-            .end_firing(id, &ending(Outcome::Ok, "second", 10))
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending(Outcome::Ok, "second", 10))
             .await
             .unwrap()
     );
@@ -258,7 +321,13 @@ async fn nothing_is_done_twice(place: Place) {
         reason: "third".into(),
         ..failed
     };
-    assert!(!store.end_firing(id, &again).await.unwrap());
+    assert!(
+        !store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&again)
+            .await
+            .unwrap()
+    );
 
     let row = store.firing(id).await.unwrap().unwrap();
     assert_eq!(
@@ -269,7 +338,11 @@ async fn nothing_is_done_twice(place: Place) {
     assert_eq!(store.breaker(&row.role).await.unwrap().streak, 1);
     assert_eq!(store.pending_posts().await.unwrap(), 1);
     assert!(
-        !store.start_firing(id, 3, 3, at(11)).await.unwrap(),
+        !store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .start_firing(3, 3, at(11))
+            .await
+            .unwrap(),
         "it has ended"
     );
 }

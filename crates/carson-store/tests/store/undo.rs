@@ -51,14 +51,22 @@ async fn labels_are_noted_once(place: Place) {
     let id = claimed(&store, "one", 0).await;
     let settled = Settled::new(Outcome::Ok, "done");
     let effect = Effect::CloseIssue { issue: 7 };
-    store.plan_effects(id, &settled, &[effect]).await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .plan_effects(&settled, &[effect])
+        .await
+        .unwrap();
     assert!(store.effects(id).await.unwrap()[0].applied.is_none());
     let first = LabelChange {
         add: vec!["p1".into()],
         remove: Vec::new(),
     };
     for labels in [&first, &LabelChange::default()] {
-        store.note_labels(id, 0, labels).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .note_labels(0, labels)
+            .await
+            .unwrap();
     }
     let noted = store.effects(id).await.unwrap()[0].applied.clone();
     assert_eq!(noted, Some(first));

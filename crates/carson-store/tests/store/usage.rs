@@ -54,14 +54,25 @@ async fn the_newest_word_on_a_window_counts(place: Place) {
 async fn cost(store: &Store, role: &str, slot: i64, cost: Option<f64>, outcome: Outcome) {
     let id = claimed(store, role, slot).await;
     let (widget, work) = ("widget".parse().unwrap(), WorkKey::None);
-    assert!(store.take_work(id, &widget, work, "Work").await.unwrap());
+    assert!(
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .take_work(&widget, work, "Work")
+            .await
+            .unwrap()
+    );
     let so_far = Progress {
         cost_usd: cost,
         ..Progress::default()
     };
-    store.progress(id, &so_far, true).await.unwrap();
     store
-        .end_firing(id, &ending(outcome, "", slot + 1))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .progress(&so_far, true)
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(outcome, "", slot + 1))
         .await
         .unwrap();
 }
@@ -117,15 +128,27 @@ async fn what_was_used_is_told_by_role_and_account(place: Place) {
         if slot == 30 {
             so_far.used.clear();
         }
-        store.progress(id, &so_far, true).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .progress(&so_far, true)
+            .await
+            .unwrap();
         if slot != 30 {
             so_far.used = vec![used("claude", 2, Some(1.0)), used("codex", 1, Some(0.5))];
         }
         for _ in 0..2 {
-            store.progress(id, &so_far, true).await.unwrap();
+            store
+                .as_firing(id, carson_store::Epoch::FIRST)
+                .progress(&so_far, true)
+                .await
+                .unwrap();
         }
         let ending = ending(Outcome::Ok, "", slot + 1);
-        store.end_firing(id, &ending).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending)
+            .await
+            .unwrap();
     }
     let found = store.used((at(0), at(900))).await.unwrap();
     let shown: Vec<_> = found
@@ -190,7 +213,11 @@ async fn second_tries_are_counted_by_account(place: Place) {
         };
         assert_eq!(store.claim_firing(&new).await.unwrap(), Claim::Won);
         if let Some(first) = first {
-            store.set_second_try(new.id, first).await.unwrap();
+            store
+                .as_firing(new.id, carson_store::Epoch::FIRST)
+                .set_second_try(first)
+                .await
+                .unwrap();
         }
         let row = store.firing(new.id).await.unwrap().unwrap();
         assert_eq!(row.second_try, first);
@@ -221,7 +248,8 @@ async fn an_open_breaker_lets_one_of_two_hosts_probe(place: Place) {
     assert_eq!(won, 1, "{claims:?}");
     let live = &store.live_firings(None).await.unwrap()[0];
     store
-        .end_firing(live.id, &ending(Outcome::Failed, "still", 110))
+        .as_firing(live.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Failed, "still", 110))
         .await
         .unwrap();
     let breaker = store.breaker(&role).await.unwrap();
@@ -233,7 +261,8 @@ async fn an_open_breaker_lets_one_of_two_hosts_probe(place: Place) {
     let next = probe(130, "there", at(110));
     assert_eq!(there.claim_firing(&next).await.unwrap(), Claim::Won);
     store
-        .end_firing(next.id, &ending(Outcome::Silent, "", 131))
+        .as_firing(next.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Silent, "", 131))
         .await
         .unwrap();
     assert!(
@@ -243,7 +272,8 @@ async fn an_open_breaker_lets_one_of_two_hosts_probe(place: Place) {
     let last = probe(140, "here", at(110));
     assert_eq!(here.claim_firing(&last).await.unwrap(), Claim::Won);
     store
-        .end_firing(last.id, &ending(Outcome::Ok, "", 141))
+        .as_firing(last.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 141))
         .await
         .unwrap();
     let breaker = store.breaker(&role).await.unwrap();
@@ -322,14 +352,23 @@ async fn a_refusal_is_remembered_once(place: Place) {
     );
 
     let id = claimed(&store, "one", 0).await;
-    store.take_work(id, &repo, work, "t").await.unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .take_work(&repo, work, "t")
+        .await
+        .unwrap();
     assert!(
         store.firings_of(&repo, work).await.unwrap().is_empty(),
         "it runs"
     );
-    store.set_pull(id, 12, "u").await.unwrap();
     store
-        .end_firing(id, &ending(Outcome::Ok, "", 5))
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .set_pull(12, "u")
+        .await
+        .unwrap();
+    store
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .end_firing(&ending(Outcome::Ok, "", 5))
         .await
         .unwrap();
     let [row] = &store.firings_of(&repo, work).await.unwrap()[..] else {

@@ -46,12 +46,17 @@ async fn ended(home: &Home, outcome: Outcome) -> FiringId {
     let repo = "widget".parse().unwrap();
     let work = WorkKey::Issue(7);
     home.store
-        .take_work(id, &repo, work, "a secret title")
+        .as_firing(id, carson_store::Epoch::FIRST)
+        .take_work(&repo, work, "a secret title")
         .await
         .unwrap();
     for (stage, ago) in [(Stage::Plan, 90), (Stage::Execute, 60)] {
         let at = now - TimeDelta::seconds(ago);
-        home.store.set_stage(id, stage, at).await.unwrap();
+        home.store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .set_stage(stage, at)
+            .await
+            .unwrap();
     }
     let ending = Ending {
         outcome,
@@ -61,7 +66,13 @@ async fn ended(home: &Home, outcome: Outcome) -> FiringId {
         thresholds: None,
         posts: Vec::new(),
     };
-    assert!(home.store.end_firing(id, &ending).await.unwrap());
+    assert!(
+        home.store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending)
+            .await
+            .unwrap()
+    );
     id
 }
 

@@ -39,7 +39,11 @@ async fn a_merge_is_taken_back_by_a_pull_request_once() {
         said: None,
         next_at: None,
     };
-    store.note_effect(merger, 0, &tried).await.unwrap();
+    store
+        .as_firing(merger, carson_store::Epoch::FIRST)
+        .note_effect(0, &tried)
+        .await
+        .unwrap();
     let main = git(&world.origin(), &["rev-parse", "main"]);
 
     let undone = world.undo(merger, true).await;

@@ -203,8 +203,16 @@ async fn a_running_firing_keeps_the_draft_that_it_goes_on_with() {
     };
     store.claim_firing(&new).await.unwrap();
     let (repo, key) = ("widget".parse().unwrap(), WorkKey::Issue(work));
-    store.take_work(new.id, &repo, key, "Work").await.unwrap();
-    store.set_goes_on(new.id, &branch(work)).await.unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .take_work(&repo, key, "Work")
+        .await
+        .unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .set_goes_on(&branch(work))
+        .await
+        .unwrap();
 
     let undone = world.undo(first, true).await;
     let id = new.id.short();
@@ -222,7 +230,11 @@ async fn a_running_firing_keeps_the_draft_that_it_goes_on_with() {
         thresholds: None,
         posts: Vec::new(),
     };
-    store.end_firing(new.id, &ending).await.unwrap();
+    store
+        .as_firing(new.id, carson_store::Epoch::FIRST)
+        .end_firing(&ending)
+        .await
+        .unwrap();
     // It did nothing, and says so once it is asked.
     world.undo(new.id, true).await;
     let undone = world.undo(first, true).await;

@@ -219,7 +219,11 @@ impl World {
         let (id, claimed_at) = (new.id, new.claimed_at);
         store.claim_firing(&new).await.unwrap();
         let (repo, work) = ("widget".parse().unwrap(), WorkKey::Issue(did.issue));
-        store.take_work(id, &repo, work, "Work").await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .take_work(&repo, work, "Work")
+            .await
+            .unwrap();
         let claim = Claim {
             firing: id,
             role: new.role,
@@ -231,16 +235,22 @@ impl World {
         let base = git(&self.origin(), &["rev-parse", "main"]);
         let bench = Path::new("/nowhere");
         store
-            .set_place(id, &branch(did.issue), &base, bench)
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .set_place(&branch(did.issue), &base, bench)
             .await
             .unwrap();
         if did.pushed {
             let sha = self.push(&branch(did.issue), &format!("{}.txt", did.issue));
-            store.set_judged(id, Judged::Pushed, &sha).await.unwrap();
+            store
+                .as_firing(id, carson_store::Epoch::FIRST)
+                .set_judged(Judged::Pushed, &sha)
+                .await
+                .unwrap();
         }
         let settled = Settled::new(Outcome::Ok, "done");
         store
-            .plan_effects(id, &settled, &did.effects)
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .plan_effects(&settled, &did.effects)
             .await
             .unwrap();
         let ending = Ending {
@@ -251,7 +261,11 @@ impl World {
             thresholds: None,
             posts: Vec::new(),
         };
-        store.end_firing(id, &ending).await.unwrap();
+        store
+            .as_firing(id, carson_store::Epoch::FIRST)
+            .end_firing(&ending)
+            .await
+            .unwrap();
         id
     }
 
