@@ -2,6 +2,8 @@
 -- the epoch that it knows, and writes nothing once another host has taken the row over.
 ALTER TABLE host ADD COLUMN epoch BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE host ADD COLUMN lease_until TIMESTAMPTZ;
+-- Since when it renews that without a gap.
+ALTER TABLE host ADD COLUMN held_since TIMESTAMPTZ;
 -- Since when the others take it for dead; none while it is not.
 ALTER TABLE host ADD COLUMN lapsed_at TIMESTAMPTZ;
 -- Since when nothing new is to fire there.

@@ -2,6 +2,8 @@
 -- renews a lease.
 ALTER TABLE host ADD COLUMN epoch INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE host ADD COLUMN lease_until TEXT;
+-- Since when it renews that without a gap.
+ALTER TABLE host ADD COLUMN held_since TEXT;
 -- Since when the others take it for dead; none while it is not.
 ALTER TABLE host ADD COLUMN lapsed_at TEXT;
 -- Since when nothing new is to fire there.

@@ -263,6 +263,13 @@ pub enum Command {
         #[arg(long, value_name = "FIRING", conflicts_with = "dry_run")]
         discard: Option<String>,
     },
+    /// List the hosts of the fleet, let one take nothing new, or forget one
+    ///
+    /// Several hosts are one fleet where their `database.url` names the same PostgreSQL.
+    Hosts {
+        #[command(subcommand)]
+        action: Option<HostsAction>,
+    },
     /// List what workspaces stand on, or remove what nobody needs of it.
     Workspaces {
         #[command(subcommand)]
@@ -624,6 +631,28 @@ pub enum BlockAction {
     Clear {
         /// The account.
         account: String,
+    },
+}
+
+/// `carson hosts`
+#[derive(Debug, Subcommand)]
+pub enum HostsAction {
+    /// List them: who lives, what runs there, what is drained.
+    List,
+    /// Let nothing new fire on a host; what runs there goes on to its end.
+    Drain {
+        /// The host.
+        host: String,
+    },
+    /// Let a drained host fire again.
+    Resume {
+        /// The host.
+        host: String,
+    },
+    /// Forget a host that is gone, or is drained and empty.
+    Remove {
+        /// The host.
+        host: String,
     },
 }
 

@@ -36,6 +36,8 @@ pub struct Fleet {
     pub zone: Tz,
     /// This host.
     pub host: HostName,
+    /// What it has that roles may ask for.
+    pub labels: Vec<HostName>,
     /// Firings at once on this host.
     pub max_firings: u32,
     /// Free mebibytes of the home's disk below which nothing is started.
@@ -72,6 +74,18 @@ pub struct Fleet {
     pub metrics: Option<Metrics>,
     /// Where ended firings are told as traces (OTLP over HTTP); nowhere without it.
     pub traces_to: Option<String>,
+}
+
+impl Fleet {
+    /// Whether a role fires on this host.
+    #[must_use]
+    pub fn runs(&self, role: &Role) -> bool {
+        let is_ours = |one: &String| {
+            let mut own = std::iter::once(&self.host).chain(&self.labels);
+            own.any(|name| name.as_str() == one)
+        };
+        role.hosts.is_empty() || role.hosts.iter().any(is_ours)
+    }
 }
 
 /// A repository.
@@ -281,6 +295,8 @@ pub struct Role {
     pub routes: BTreeMap<Stage, Route>,
     /// Whether an account of another vendor judges, where one can be used.
     pub other_vendor: bool,
+    /// The hosts that it fires on, by their names or labels; any without one.
+    pub hosts: Vec<String>,
     /// Which part of its firings other accounts do, from 0 to 1.
     pub share: Vec<(AccountName, f64)>,
     /// Its stages, in order.
@@ -429,6 +445,7 @@ impl Role {
             engines: Vec::new(),
             routes: BTreeMap::new(),
             other_vendor: false,
+            hosts: Vec::new(),
             share: Vec::new(),
             stages: Vec::new(),
             limits: Limits::default(),

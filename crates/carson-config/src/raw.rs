@@ -64,6 +64,9 @@ pub(crate) struct FleetSection {
     /// The name of this box; the machine's own name without it.
     #[schemars(extend("examples" = ["box-1"]))]
     pub host: Option<String>,
+    /// What this box has that roles may ask for (`hosts` of a role), where several share a database.
+    #[schemars(extend("examples" = [["gpu", "eu"]]))]
+    pub labels: Vec<String>,
     /// Firings at once on this host.
     #[schemars(range(min = 1), extend("examples" = [4]))]
     pub max_firings: u32,
@@ -93,6 +96,7 @@ impl Default for FleetSection {
             name: "home".into(),
             zone: Tz::UTC,
             host: None,
+            labels: Vec::new(),
             max_firings: 2,
             min_free_mb: 256,
             workspaces: Workspaces::default(),

@@ -102,10 +102,14 @@ pub(crate) fn fleet(
         Some(host) => check.name("fleet.host", host),
         None => None,
     };
+    let labels = raw.fleet.labels.iter().enumerate();
+    let labels = labels.filter_map(|(at, label)| check.name(&format!("fleet.labels.{at}"), label));
+    let labels = labels.collect();
     let mut fleet = Fleet {
         name: raw.fleet.name,
         zone: around.zone,
         host: host.unwrap_or_else(|| HostName::from_machine(&options.machine)),
+        labels,
         max_firings: raw.fleet.max_firings,
         min_free_mb: raw.fleet.min_free_mb,
         workspaces: raw.fleet.workspaces,
@@ -264,6 +268,7 @@ fn resolve_role(
         engines,
         routes,
         other_vendor: raw.other_vendor,
+        hosts: hosts(raw.hosts, &mut check),
         share,
         stages,
         limits: raw.limits,
@@ -302,6 +307,14 @@ fn spare(raw: &RoleFile, kind: RoleKind, has_places: bool, check: &mut Check<'_>
             "no second try is made: another firing must fit beside it, and fleet.max_firings is 1";
         check.warning("spare", warning, "raise fleet.max_firings, or leave it out");
     }
+}
+
+/// Names or labels of hosts, as the settings of those can have them.
+fn hosts(raw: Vec<String>, check: &mut Check<'_>) -> Vec<String> {
+    for (at, name) in raw.iter().enumerate() {
+        let _: Option<HostName> = check.name(&format!("hosts.{at}"), name);
+    }
+    raw
 }
 
 /// What a role cannot do without.

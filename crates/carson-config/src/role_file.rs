@@ -21,7 +21,7 @@ use crate::work::{RoleKind, WorkSection};
 /// `role.toml`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[schemars(extend("x-planned" = ["hosts", "scope"]))]
+#[schemars(extend("x-planned" = ["scope"]))]
 pub(crate) struct RoleFile {
     /// What people call it; the directory's name without it.
     #[schemars(extend("examples" = ["Implementer"]))]
@@ -32,6 +32,10 @@ pub(crate) struct RoleFile {
     /// Required: repositories of `carson.toml` that it works in, the first one with work first.
     #[schemars(extend("examples" = [["widget"]]))]
     pub repos: Vec<String>,
+    /// Hosts that it fires on, where several share a database: their names, or labels that they have
+    /// (`fleet.labels`); any without it.
+    #[schemars(extend("examples" = [["gpu", "attic"]]))]
+    pub hosts: Vec<String>,
     /// Cron lines of five fields (minute hour day month weekday), or six with seconds first; none
     /// fires only by hand.
     #[schemars(extend("examples" = [["*/20 * * * *", "0 7 * * 1-5"]]))]
@@ -137,6 +141,7 @@ impl Default for RoleFile {
         Self {
             title: None,
             enabled: true,
+            hosts: Vec::new(),
             repos: Vec::new(),
             cadence: Vec::new(),
             zone: None,

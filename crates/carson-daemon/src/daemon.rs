@@ -8,7 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use carson_config::{LoadOptions, Sources};
-use carson_core::Event;
+use carson_core::{Event, HostName};
+use carson_firing::one_forge::{self, OneForge};
 use carson_home::{Home, disk_space};
 use carson_store::StoreError;
 use chrono::TimeDelta;
@@ -67,6 +68,14 @@ pub enum DaemonError {
         /// What it said.
         source: std::io::Error,
     },
+    /// Another host keeps issues of its own.
+    #[error(transparent)]
+    Forge(#[from] OneForge),
+    /// Another daemon has this host's name.
+    #[error(
+        "another daemon on this database keeps the lease of the host {0}: a home that was copied is told apart by its state/home-id; remove that file in the copy, or give it a fleet.host of its own"
+    )]
+    Twice(HostName),
     /// There is nothing to fire.
     #[error("there is no role in {}, so the daemon would never fire", .0.display())]
     NoRoles(PathBuf),
@@ -121,6 +130,10 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
         home.store.must_be_whole(true).await?;
     }
     operator_alert::was_down(&home).await?;
+    one_forge::check(&home, true).await?;
+    if lease::is_kept_by_another(&home).await? {
+        return Err(DaemonError::Twice(home.fleet.host.clone()));
+    }
     let lease = lease::take(&home).await?;
     let mut daemon = Daemon::new(home, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;

@@ -48,7 +48,7 @@ impl Ledger {
         let mut due: Vec<(&Role, Due)> = fleet
             .roles
             .values()
-            .filter(|role| role.enabled)
+            .filter(|role| role.enabled && fleet.runs(role))
             .filter_map(|role| {
                 Some((
                     role,
@@ -91,7 +91,8 @@ impl Ledger {
 
     /// When the next slot of any role becomes due.
     pub(crate) fn next(fleet: &Fleet, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        let enabled = fleet.roles.values().filter(|role| role.enabled);
+        let roles = fleet.roles.values();
+        let enabled = roles.filter(|role| role.enabled && fleet.runs(role));
         enabled
             .filter_map(|role| role.cadence.next_after(now))
             .min()

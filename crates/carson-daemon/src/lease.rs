@@ -34,12 +34,25 @@ impl Standing {
     fn drain(&self, drained: bool) {
         match (self.drained.swap(drained, Ordering::Relaxed), drained) {
             (false, true) => {
-                info!("this host is drained: what runs goes on, and nothing new fires here")
+                info!("this host is drained: what runs goes on, and nothing new fires here");
             }
             (true, false) => info!("this host is drained no more: it fires again"),
             _ => {}
         }
     }
+}
+
+/// Whether another daemon renews the lease of this host: one that stands is looked at once more.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn is_kept_by_another(home: &Home) -> Result<bool, StoreError> {
+    let host = &home.fleet.host;
+    let Some(until) = home.store.lease_of(host).await? else {
+        return Ok(false);
+    };
+    sleep(RENEW + Duration::from_secs(1)).await;
+    Ok(home.store.lease_of(host).await? > Some(until))
 }
 
 /// Takes the lease, and says what was taken over while the others took this host for dead.
@@ -48,11 +61,12 @@ impl Standing {
 /// When the database does not answer.
 pub(crate) async fn take(home: &Home) -> Result<Option<Lease>, StoreError> {
     let (me, host, now) = (ProcessId::current(), &home.fleet.host, home.clock.now());
+    let labels: Vec<String> = home.fleet.labels.iter().map(ToString::to_string).collect();
     let daemon = Daemon {
         pid: me.pid,
         pid_start: me.start,
         version: env!("CARGO_PKG_VERSION"),
-        labels: &[],
+        labels: &labels,
     };
     let Some(taken) = home.store.take_lease(host, &daemon, now).await? else {
         return Ok(None);

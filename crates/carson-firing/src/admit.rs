@@ -213,6 +213,7 @@ pub async fn gates(
         gate.forges = forges(home, role);
         gate.max_per_day = role.limits.max_firings_per_day;
         gate.max_here = home.fleet.max_firings;
+        gate.elsewhere = (!home.fleet.runs(role)).then(|| role.hosts.clone());
         gate.overlap = role.overlap;
         gate.zone = role.cadence.zone();
     }

@@ -54,6 +54,7 @@ pub mod life;
 mod needs_person;
 pub mod night;
 mod older_drafts;
+pub mod one_forge;
 pub mod orphan_processes;
 mod placed;
 mod plan_at;

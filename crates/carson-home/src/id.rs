@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
 
 use carson_config::Layout;
 use uuid::Uuid;
@@ -12,7 +13,20 @@ use uuid::Uuid;
 /// # Errors
 /// When it can be neither read nor made.
 pub fn id_of(layout: &Layout) -> io::Result<String> {
-    let path = layout.state().join("home-id");
+    kept_at(layout.state().join("home-id"))
+}
+
+/// The id of the directory of local forges: hosts that share it have the same.
+///
+/// # Errors
+/// When it can be neither read nor made.
+pub fn forge_id(layout: &Layout) -> io::Result<String> {
+    let dir = layout.root.join("forge");
+    fs::create_dir_all(&dir)?;
+    kept_at(dir.join(".forge-id"))
+}
+
+fn kept_at(path: PathBuf) -> io::Result<String> {
     let read = || match fs::read_to_string(&path) {
         Ok(text) if !text.trim().is_empty() => Ok(Some(text.trim().to_owned())),
         Ok(_) => Ok(None),

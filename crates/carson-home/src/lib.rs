@@ -21,5 +21,5 @@ pub mod testing;
 
 pub use firing_ref::FiringRef;
 pub use home::{EMBEDDER, ForgeOpenError, Home};
-pub use id::id_of;
+pub use id::{forge_id, id_of};
 pub use posts::{Draft, Word};

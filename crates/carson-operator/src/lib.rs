@@ -35,6 +35,7 @@ pub mod events;
 pub mod fire;
 pub mod firings;
 pub mod health;
+pub mod hosts;
 pub mod issue_edits;
 pub mod issues;
 pub mod labels;

@@ -2,7 +2,7 @@
 
 use crate::verb::Verb;
 use crate::{
-    approve, backup, block, breaker, brief, cost, engines, events, fire, firings, health,
+    approve, backup, block, breaker, brief, cost, engines, events, fire, firings, health, hosts,
     issue_edits, issues, labels, logs, memory, metrics, outcomes, pause, plans, prune, pull_ends,
     pull_reviews, pulls, queue, quiet, retry, roles, shipped, show, status, stop, tally, timeline,
     transcript, trust, undo, usage, why, workspaces,
@@ -27,6 +27,10 @@ pub const VERBS: &[Verb] = &[
     Verb::of::<brief::Brief>(),
     Verb::of::<shipped::Shipped>(),
     Verb::of::<health::Health>(),
+    Verb::of::<hosts::List>(),
+    Verb::of::<hosts::Drain>(),
+    Verb::of::<hosts::Resume>(),
+    Verb::of::<hosts::Remove>(),
     Verb::of::<cost::Cost>(),
     Verb::of::<usage::Usage>(),
     Verb::of::<outcomes::Outcomes>(),

@@ -4,6 +4,7 @@ use carson_config::{RouteError, shipped_roles};
 use carson_core::{FiringId, RepoName, RoleName};
 use carson_firing::dry_run::DryRunError;
 use carson_firing::ended_pulls::PullError;
+use carson_firing::one_forge::OneForge;
 use carson_firing::prune::PruneError;
 use carson_firing::review_queue::QueueError;
 use carson_forge::{ForgeError, PullState};
@@ -76,6 +77,9 @@ pub enum Refusal {
         /// Where it works.
         works_in: Vec<RepoName>,
     },
+    /// Another host keeps issues of its own.
+    #[error(transparent)]
+    LocalForge(#[from] OneForge),
     /// An issue needs words.
     #[error("a title or a label is empty")]
     EmptyIssue,
@@ -246,7 +250,11 @@ impl Refusal {
             Self::ManyFirings { .. } | Self::ManyLessons { .. } => {
                 "name one of them with more of its digits; its last eight are its own".to_owned()
             }
-            Self::Field { .. } | Self::Issue { .. } | Self::BenchStays(_) | Self::Lesson(_) => {
+            Self::Field { .. }
+            | Self::Issue { .. }
+            | Self::BenchStays(_)
+            | Self::LocalForge(_)
+            | Self::Lesson(_) => {
                 return None;
             }
         })

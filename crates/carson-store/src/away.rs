@@ -266,7 +266,8 @@ mod tests {
             (110..=120).contains(&took) && times < 40,
             "{took} s, {times} times"
         );
-        let unanswered = waits(Duration::ZERO).bounded(std::future::pending::<Result<(), _>>());
+        let waits_no_more = waits(Duration::ZERO);
+        let unanswered = waits_no_more.bounded(std::future::pending::<Result<(), _>>());
         assert!(is_away(&unanswered.await.unwrap_err()));
         let wrong = StoreError::from(sqlx::Error::RowNotFound);
         assert!(!waits(Duration::from_secs(120)).again(&wrong).await);

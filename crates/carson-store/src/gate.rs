@@ -75,6 +75,13 @@ impl Store {
         .await?);
         let here = live.iter().filter(|(_, on)| on == host.as_str()).count();
         let running: BTreeSet<&str> = live.iter().map(|(role, _)| role.as_str()).collect();
+        let drained: Option<(String,)> = on!(self, |pool| query_as(
+            "SELECT name FROM host WHERE name = $1 AND drained_at IS NOT NULL"
+        )
+        .bind(host.as_str())
+        .fetch_optional(pool)
+        .await?);
+        let drained = drained.map(|(name,)| name);
         let fired = self.fired_today(queries).await?;
         let of_day = |query: &GateQuery<'_>| {
             let of_role = fired.get(query.role.as_str());
@@ -91,6 +98,7 @@ impl Store {
                 true => LastFiring::Runs,
                 false => LastFiring::Ended,
             },
+            drained: drained.clone(),
             running_here: u32::try_from(here).unwrap_or(u32::MAX),
             ..Gate::of(query.role.clone())
         };

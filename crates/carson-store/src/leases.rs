@@ -21,7 +21,16 @@ use crate::migrations;
 macro_rules! host_lives {
     () => {
         "EXISTS (SELECT 1 FROM host WHERE host.name = COALESCE(firing.carrier, firing.host) \
-         AND COALESCE(host.lease_until, host.beat_at + interval '3 minutes') > now())"
+         AND COALESCE(host.lease_until, host.beat_at + interval '3 minutes') > now() - interval '5 seconds')"
+    };
+}
+
+/// Whether host `$1` may judge the others: it has renewed its own lease without a gap for longer than theirs last.
+/// After a database was away nobody's lease stands, and nobody is dead.
+macro_rules! may_judge {
+    () => {
+        "EXISTS (SELECT 1 FROM host me WHERE me.name = $1 AND me.lease_until > now() \
+         AND me.held_since < now() - interval '12 seconds')"
     };
 }
 
@@ -30,7 +39,9 @@ macro_rules! nobodys {
     () => {
         concat!(
             "COALESCE(firing.carrier, firing.host) <> $1 \
-             AND COALESCE(firing.lease_until, firing.claimed_at) < now() AND NOT ",
+             AND COALESCE(firing.lease_until, firing.claimed_at) < now() - interval '5 seconds' AND ",
+            may_judge!(),
+            " AND NOT ",
             host_lives!()
         )
     };
@@ -106,12 +117,12 @@ impl Store {
                 .await?;
         let lapsed_at = lapsed_at.flatten();
         let epoch: i64 = query_scalar(
-            "INSERT INTO host (name, pid, pid_start, version, beat_at, labels, lease_until) \
-             VALUES ($1, $2, $3, $4, $5, $6, now() + interval '10 seconds') \
+            "INSERT INTO host (name, pid, pid_start, version, beat_at, labels, lease_until, held_since) \
+             VALUES ($1, $2, $3, $4, $5, $6, now() + interval '10 seconds', now()) \
              ON CONFLICT (name) DO UPDATE SET pid = excluded.pid, \
              pid_start = excluded.pid_start, version = excluded.version, \
              beat_at = excluded.beat_at, labels = excluded.labels, \
-             lease_until = excluded.lease_until, lapsed_at = NULL, epoch = host.epoch + 1 \
+             lease_until = excluded.lease_until, held_since = now(), lapsed_at = NULL, epoch = host.epoch + 1 \
              RETURNING epoch",
         )
         .bind(host.as_str())
@@ -150,7 +161,8 @@ impl Store {
             });
         };
         let held: Option<(bool, Option<i64>)> = query_as(
-            "UPDATE host SET lease_until = now() + interval '10 seconds' \
+            "UPDATE host SET lease_until = now() + interval '10 seconds', \
+             held_since = CASE WHEN lease_until < now() THEN now() ELSE held_since END \
              WHERE name = $1 AND epoch = $2 AND lapsed_at IS NULL \
              RETURNING drained_at IS NOT NULL, (SELECT MAX(version) FROM _sqlx_migrations)",
         )
@@ -234,7 +246,7 @@ impl Store {
             query(
                 "UPDATE host SET epoch = epoch + 1, lapsed_at = now() \
                  WHERE name = $1 AND lapsed_at IS NULL \
-                 AND COALESCE(lease_until, beat_at + interval '3 minutes') < now()",
+                 AND COALESCE(lease_until, beat_at + interval '3 minutes') < now() - interval '5 seconds'",
             )
             .bind(row.carrier.as_ref().unwrap_or(&row.host).as_str())
             .execute(&mut *tx)

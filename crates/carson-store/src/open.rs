@@ -70,10 +70,7 @@ async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
         source,
     };
     let options = PgConnectOptions::from_str(url).map_err(open)?;
-    let pool = away::pool()
-        .connect_with(options)
-        .await
-        .map_err(open)?;
+    let pool = away::pool().connect_with(options).await.map_err(open)?;
     let migrated = migrations::migrator(migrations::POSTGRES).run(&pool).await;
     migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
     Ok(Store {

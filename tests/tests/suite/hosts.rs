@@ -231,3 +231,111 @@ fn a_host_that_was_frozen_pushes_nothing_twice_and_keeps_its_work_on_its_own_bra
         scene.here.benches()
     );
 }
+
+/// F52, F39: what two hosts cannot share is refused when the second daemon starts.
+#[test]
+fn a_second_daemon_that_would_mix_things_up_does_not_start() {
+    let database = TestDatabase::new();
+    let here = host(&database, "here", "0 0 1 1 *", false);
+    let there = host(&database, "there", "0 0 1 1 *", false);
+    let daemon = Daemon::start(&here, &[]);
+    daemon.says("daemon started");
+    let refused = there.carson(&["daemon"]);
+    assert_ne!(refused.code, Some(0), "{refused:#?}");
+    assert!(
+        refused
+            .stderr
+            .contains("here on the same database has issues of its own"),
+        "{refused:#?}"
+    );
+    let fired = there.fire("butler");
+    assert!(fired.stderr.contains("has issues of its own"), "{fired:#?}");
+
+    // A home that was copied with all that tells it from others.
+    let copy = host(&database, "here", "0 0 1 1 *", false);
+    fs::create_dir_all(copy.home().join("state")).unwrap();
+    fs::copy(
+        here.home().join("state/home-id"),
+        copy.home().join("state/home-id"),
+    )
+    .unwrap();
+    fs::create_dir_all(copy.home().join("forge")).unwrap();
+    fs::copy(
+        here.home().join("forge/.forge-id"),
+        copy.home().join("forge/.forge-id"),
+    )
+    .unwrap();
+    let refused = copy.carson(&["daemon"]);
+    assert_ne!(refused.code, Some(0), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("keeps the lease of the host here"),
+        "{refused:#?}"
+    );
+}
+
+/// A drained host takes nothing new; one that is gone can be forgotten; a role fires where its labels are.
+#[test]
+fn hosts_are_drained_forgotten_and_asked_for_by_their_labels() {
+    let database = TestDatabase::new();
+    let here = host(&database, "here", "0 0 1 1 *", false);
+    let there = host(&database, "there", "0 0 1 1 *", false);
+    here.issue("butler", "Work", "To do.");
+    share(&here, &there);
+    let path = there.home().join("carson.toml");
+    let settings = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        settings.replacen("[fleet]", "[fleet]\nlabels = [\"gpu\"]", 1),
+    )
+    .unwrap();
+    let path = here.home().join("roles/butler/role.toml");
+    let role = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("hosts = [\"gpu\"]\n{role}")).unwrap();
+
+    // Nobody who lives has the label.
+    let why = here.carson(&["why", "butler"]);
+    assert!(
+        why.stdout
+            .contains("no host that lives is called or labelled gpu"),
+        "{why:#?}"
+    );
+    assert_eq!(here.fire("butler").code, Some(16));
+    let daemon = Daemon::start(&there, &[]);
+    daemon.says("daemon started");
+    let why = here.carson(&["why", "butler"]);
+    assert!(why.stdout.contains("host-unfit"), "{why:#?}");
+    assert!(!why.stdout.contains("no host that lives"), "{why:#?}");
+
+    let hosts = here.ok(&["hosts", "--json"]);
+    let row = &hosts[0];
+    assert_eq!(
+        (&row["name"], &row["life"], &row["labels"]),
+        (&"there".into(), &"runs".into(), &"gpu".into())
+    );
+    let stays = here.carson(&["hosts", "remove", "there"]);
+    assert!(stays.stderr.contains("there lives"), "{stays:#?}");
+    assert_eq!(
+        here.ok(&["hosts", "drain", "there", "--json"])["drained"],
+        true
+    );
+    daemon.says("this host is drained");
+    let refused = there.fire("butler");
+    assert_eq!(refused.code, Some(16), "{refused:#?}");
+    assert!(refused.stdout.contains("drained"), "{refused:#?}");
+    assert_eq!(
+        there.ok(&["hosts", "resume", "there", "--json"])["changed"],
+        true
+    );
+    assert_eq!(there.fire("butler").code, Some(0));
+
+    assert_eq!(
+        here.ok(&["hosts", "drain", "there", "--json"])["changed"],
+        true
+    );
+    daemon.killed();
+    assert_eq!(
+        here.ok(&["hosts", "remove", "there", "--json"])["host"],
+        "there"
+    );
+    assert_eq!(here.ok(&["hosts", "--json"]), serde_json::json!([]));
+}

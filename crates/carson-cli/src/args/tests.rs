@@ -17,7 +17,7 @@ const TYPED: [(&str, &str); 5] = [
 ];
 
 /// Commands that are no verbs, and why.
-const ONLY_HERE: [(&str, &str); 39] = [
+const ONLY_HERE: [(&str, &str); 40] = [
     ("man", "is about this version, not about a fleet"),
     ("init", "makes the home that verbs are asked in"),
     ("agent new", "writes into the home, as an editor would"),
@@ -57,6 +57,7 @@ const ONLY_HERE: [(&str, &str); 39] = [
     ("firing run", "is the firing's process"),
     ("rehearsal", "is a session's process"),
     ("completions", "is for a shell"),
+    ("hosts list", "is `hosts`, for who types it so"),
     ("roles list", "is `roles`, for who types it so"),
     ("version", "is about this program, not about a fleet"),
     ("loop init", "is about a directory, not about a fleet"),

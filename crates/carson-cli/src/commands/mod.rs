@@ -19,6 +19,7 @@ mod forge;
 mod forge_changes;
 mod home_files;
 pub mod hook;
+mod hosts;
 mod init;
 mod labels;
 mod logs;
@@ -168,6 +169,7 @@ async fn dispatch(app: &App, command: Command) -> Result<u8, CommandError> {
         Command::Prune { dry_run, .. } => prune::run(app, dry_run).await,
         Command::Mcp(args) => mcp::run(app, args).await,
         Command::Doctor => doctor::run(app).await,
+        Command::Hosts { action } => hosts::run(app, action).await,
         Command::Workspaces { action } => workspaces::run(app, action.as_ref()).await,
         Command::Backup { action } => backup::run(app, &action).await,
         Command::Config { action } => config::run(app, action).await,

@@ -100,6 +100,7 @@ fn daemons(seen: &Seen) {
     for daemon in &seen.hosts {
         let host = &daemon.row;
         let life = match daemon.life {
+            Life::Runs if host.drained_at.is_some() => "; it is drained",
             Life::Runs => "",
             Life::Silent => "; it is silent",
             Life::Ended => "; it is not running",

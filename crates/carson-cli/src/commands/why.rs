@@ -68,6 +68,9 @@ fn of_role(carson: &str, role: &OfRole) {
         print::row(&format!("  {}: {}", stop.stop, stop.why));
         print::row(&format!("    to change it: {change}"));
     }
+    if let Some(nowhere) = &role.nowhere {
+        print::row(nowhere);
+    }
     let next = role.next.as_ref().map_or("none", |next| &next.shown);
     print::row(&format!("next slot: {next}"));
     print::row(&format!(

@@ -31,7 +31,7 @@ pub enum LastFiring {
     Ended,
     /// It runs.
     Runs,
-    /// Its process on this host is gone: the next pass of recovery concludes it.
+    /// Its process on this host is gone, or its host is: the next pass of recovery concludes it.
     Died,
 }
 
@@ -118,6 +118,10 @@ pub struct Gate {
     pub last: LastFiring,
     /// What the role asks for while it runs.
     pub overlap: Overlap,
+    /// This host, where an operator drained it.
+    pub drained: Option<String>,
+    /// Which hosts the role is for, where this is none of them.
+    pub elsewhere: Option<Vec<String>>,
     /// Firings that run on this host.
     pub running_here: u32,
     /// How many this host may run.
@@ -147,6 +151,8 @@ impl Gate {
             max_per_day: 0,
             last: LastFiring::default(),
             overlap: Overlap::default(),
+            drained: None,
+            elsewhere: None,
             running_here: 0,
             max_here: 0,
         }

@@ -9,16 +9,19 @@ use serde::{Deserialize, Deserializer};
 use super::gate::Gate;
 use super::stop::{Standing, Stop};
 use super::{
-    block, breaker, budget, daily_cap, forge_limit, host_full, overlap, pause, usage_window,
+    block, breaker, budget, daily_cap, forge_limit, host_drained, host_full, host_unfit, overlap,
+    pause, usage_window,
 };
 use crate::settle::Halt;
 use crate::skip::SkipKind;
 
-/// Every stop, in the order in which an operator wants to hear of it: what people said (pause), what
+/// Every stop, in the order in which an operator wants to hear of it: what people said (pause, where it fires), what
 /// the provider and the forge said (usage windows, blocks, limits), what the role earned (breaker, money, cap), then what is
 /// merely busy.
 pub const STOPS: &[Stop] = &[
     pause::STOP,
+    host_unfit::STOP,
+    host_drained::STOP,
     usage_window::STOP,
     block::STOP,
     forge_limit::STOP,

@@ -320,6 +320,8 @@ async fn take(
         host: ctx.home.fleet.host.clone(),
         at: ctx.home.clock.now(),
     };
+    let acts = ctx.as_firing().acts().await;
+    acts.or_broken("looking whether another host has the firing")?;
     let claimed = forge.claim(number, label, &claim).await;
     match asked(rec, repo, "claiming the issue", claimed)? {
         Claimed::Won => {

@@ -46,6 +46,12 @@ pub(super) async fn reasons_of_firing(home: &Home, row: Firing) -> Result<OfFiri
     }
     let claimed = instant(row.claimed_at);
     chain.push(format!("{} claimed it at {claimed}", row.host));
+    if let Some(by) = row.carrier.as_ref().filter(|by| **by != row.host) {
+        chain.push(format!(
+            "{} was taken for dead, and {by} took the firing over",
+            row.host
+        ));
+    }
     if let Some(account) = &row.account {
         chain.push(format!("account {account} was the first that was free"));
     }

@@ -5,6 +5,7 @@ use carson_core::RoleName;
 use carson_core::admission::{Admission, Budget, Gate, UsageWindow, admit};
 use carson_core::breaker::Breaker;
 use carson_core::egress::EgressHost;
+use carson_firing::daemons::{Daemon, Life, daemons};
 use carson_home::Home;
 use carson_store::{Filter, Firing, PreflightRow, Store};
 use chrono::{DateTime, Utc};
@@ -56,6 +57,8 @@ pub struct OfRole {
     pub breaker: Breaker,
     /// The next firing closes the breaker, or opens it anew.
     pub half_open: bool,
+    /// Why no host may fire it that lives.
+    pub nowhere: Option<String>,
     /// What it has for a second try, or why nothing, where it asks for that.
     pub spare: Option<String>,
 }
@@ -105,9 +108,25 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
                 Ok(spare) => spare.to_string(),
                 Err(kept) => format!("nothing: {kept}"),
             }),
+        nowhere: nowhere(home, role, now).await?,
         half_open: gate.breaker.is_open() && may_try.is_some_and(|at| now >= at),
         breaker: gate.breaker,
     })
+}
+
+/// A role that is for certain hosts needs one of them.
+async fn nowhere(home: &Home, role: &Role, now: DateTime<Utc>) -> Result<Option<String>, Refusal> {
+    if role.hosts.is_empty() || home.fleet.runs(role) {
+        return Ok(None);
+    }
+    let is_one = |host: &Daemon| {
+        let mut own = host.row.labels.split(' ').chain([host.row.name.as_str()]);
+        host.life == Life::Runs && own.any(|name| role.hosts.iter().any(|asked| asked == name))
+    };
+    let hosts = daemons(home, now).await?;
+    let labels = role.hosts.join(", ");
+    Ok((!hosts.iter().any(is_one))
+        .then(|| format!("no host that lives is called or labelled {labels}: it does not fire")))
 }
 
 /// The breaker that a role waits for.

@@ -55,6 +55,8 @@ async fn a_skip_keeps_its_kind(place: Place) {
     // All but the one that waits in any case, and those that no older row knows.
     let others = [
         "host-full",
+        "host-drained",
+        "host-unfit",
         "stopped",
         "forge-limit",
         "withdrawn",

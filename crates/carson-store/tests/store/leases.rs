@@ -38,9 +38,15 @@ async fn run(pool: &PgPool, statement: &'static str) {
 
 /// Time passes in which the host did not renew its lease.
 const HOST_SILENT: &str =
-    "UPDATE host SET lease_until = now() - interval '1 second' WHERE name = 'here'";
+    "UPDATE host SET lease_until = now() - interval '6 seconds' WHERE name = 'here'";
 /// The same of the processes of its firings.
-const FIRINGS_SILENT: &str = "UPDATE firing SET lease_until = now() - interval '1 second'";
+const FIRINGS_SILENT: &str = "UPDATE firing SET lease_until = now() - interval '6 seconds'";
+
+/// The other host has lived for a while.
+const OTHER_HELD: &str =
+    "UPDATE host SET held_since = now() - interval '13 seconds' WHERE name = 'there'";
+/// The database was away for longer than a lease lasts.
+const ALL_SILENT: &str = "UPDATE host SET lease_until = now() - interval '6 seconds'";
 
 async fn lapsed(store: &Store, name: &str) -> Vec<FiringId> {
     let rows = store.lapsed_firings(&host(name)).await.unwrap();
@@ -63,7 +69,8 @@ async fn a_host_that_is_gone_is_taken_over_once_and_fenced_when_it_comes_back() 
     let pool = PgPool::connect(&place.url()).await.unwrap();
     let first = lease(&store, "here").await;
     assert_eq!((first.lapsed_at, first.fenced.len()), (None, 0));
-    lease(&store, "there").await;
+    let other = lease(&store, "there").await;
+    run(&pool, OTHER_HELD).await;
     let id = claimed(&store, "one", 0).await;
     let own = store.as_firing(id, Epoch::FIRST);
 
@@ -82,6 +89,13 @@ async fn a_host_that_is_gone_is_taken_over_once_and_fenced_when_it_comes_back() 
         lapsed(&store, "there").await.is_empty(),
         "it changes something"
     );
+    // Where nobody was heard, nobody is dead: who comes back first gives the others time.
+    run(&pool, ALL_SILENT).await;
+    run(&pool, FIRINGS_SILENT).await;
+    assert!(lapsed(&store, "there").await.is_empty(), "it is silent, too");
+    assert_eq!(renewed(&store, "there", other.lease).await, HELD);
+    assert!(lapsed(&store, "there").await.is_empty(), "it is back just now");
+    run(&pool, OTHER_HELD).await;
     // Nobody but the others judges a host.
     assert_eq!(renewed(&store, "here", first.lease).await, HELD);
     run(&pool, HOST_SILENT).await;
@@ -158,6 +172,8 @@ async fn what_a_host_owes_that_is_gone_is_taken_over_where_its_repository_is_kno
     let store = place.open().await;
     let pool = PgPool::connect(&place.url()).await.unwrap();
     lease(&store, "here").await;
+    lease(&store, "there").await;
+    run(&pool, OTHER_HELD).await;
     let id = claimed_by(&store, "one", 0, "here").await;
     let own = store.as_firing(id, Epoch::FIRST);
     let (widget, gadget) = ("widget".parse().unwrap(), "gadget".parse().unwrap());
