@@ -76,7 +76,7 @@ fn herds() -> Vec<Point> {
 /// What a row costs is fitted to one client; 8 and 32 are what the model makes of it.
 fn rows() -> Vec<Point> {
     const QUIET: &str = "pgbench, PostgreSQL 15, quiet";
-    const BUSY: &str = "`cargo xtask bench scale`, other builds paused";
+    const BUSY: &str = "`cargo xtask bench scale`, a busy machine";
     [
         ("durable inserts, 1 client (fitted)", 168, 1, 5_959.0, QUIET),
         ("durable inserts, 8 clients", 168, 8, 18_811.0, QUIET),
