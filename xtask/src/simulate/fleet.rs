@@ -33,8 +33,9 @@ const FORGE_REQUESTS: f64 = 5_000.0;
 const LOOK_REQUESTS: f64 = 1.0;
 /// The larger of what an agent CLI was seen to have (115 to 200 MB).
 const CLI_MB: f64 = 200.0;
-/// What one database takes, of rows and their ends, before it is full: claims by 8 clients on two busy cores.
-const CLAIMS_A_SECOND: f64 = 4_548.0;
+/// What one database takes of rows and their ends before it is full: Carson's claims by 32 clients, which shared two
+/// cores with it.
+const CLAIMS_A_SECOND: f64 = 3_537.0;
 /// A claim and an outcome.
 const ROWS_OF_A_FIRING: f64 = 2.0;
 
@@ -113,7 +114,7 @@ impl Answer {
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound = self.bound();
-        let late = |(p50, p99)| format!("{:.2} s, {:.1} s", seconds(p50), seconds(p99));
+        let late = |(p50, p99)| format!("{:.2} s, {:.2} s", seconds(p50), seconds(p99));
         write!(
             f,
             "| {} | {} ({:.2} units) | {} | {} | {} | {} | {} | {:.3} | {} | {} |",

@@ -14,6 +14,9 @@ pub const WITH_WORK: Time = 350_000;
 /// The machine of every measurement.
 const MEASURED_ON: usize = 2;
 
+/// A claim of a client that is alone, in microseconds: 1,649 a second.
+const CLAIM: u64 = 606;
+
 /// A durable append of 4 KiB took 93 to 105 µs where all was measured (the floor of its disk).
 const FLUSH: u64 = 100;
 
@@ -70,27 +73,45 @@ fn herds() -> Vec<Point> {
     }]
 }
 
-/// What a bare durable insert costs is fitted to one client; 8 and 32 are what the model makes of it.
+/// What a row costs is fitted to one client; 8 and 32 are what the model makes of it.
 fn rows() -> Vec<Point> {
-    let floor = Database {
-        cores: MEASURED_ON,
-        statement: 168 - FLUSH,
-        flush: FLUSH,
-    };
+    const QUIET: &str = "pgbench, PostgreSQL 15, quiet";
+    const BUSY: &str = "`cargo xtask bench scale`, a busy machine";
     [
-        ("durable inserts, 1 client (fitted)", 1, 5_959.0),
-        ("durable inserts, 8 clients", 8, 18_811.0),
-        ("durable inserts, 32 clients", 32, 24_951.0),
+        ("durable inserts, 1 client (fitted)", 168, 1, 5_959.0, QUIET),
+        ("durable inserts, 8 clients", 168, 8, 18_811.0, QUIET),
+        ("durable inserts, 32 clients", 168, 32, 24_951.0, QUIET),
+        ("bare inserts, 1 client (fitted)", 362, 1, 2_763.0, BUSY),
+        ("bare inserts, 8 clients", 362, 8, 8_067.0, BUSY),
+        ("bare inserts, 32 clients", 362, 32, 9_061.0, BUSY),
+        (
+            "Carson's claims, 1 client (fitted)",
+            CLAIM,
+            1,
+            1_649.0,
+            BUSY,
+        ),
+        ("Carson's claims, 8 clients", CLAIM, 8, 3_558.0, BUSY),
+        ("Carson's claims, 32 clients", CLAIM, 32, 3_537.0, BUSY),
     ]
-    .map(|(what, clients, measured)| Point {
+    .map(|(what, alone, clients, measured, source)| Point {
         what,
         unit: "a second",
         measured,
-        simulated: floor.rows_a_second(clients),
+        simulated: database(alone).rows_a_second(clients),
         within: 1.35,
-        source: "pgbench, PostgreSQL 15, unix socket, quiet",
+        source,
     })
     .into()
+}
+
+/// The database of the measurements, which takes so many microseconds for a row of a client that is alone.
+fn database(alone: u64) -> Database {
+    Database {
+        cores: MEASURED_ON,
+        statement: alone - FLUSH,
+        flush: FLUSH,
+    }
 }
 
 fn served(herd: &[(usize, Time)], places: usize, session: Time) -> Vec<super::host::Served> {
