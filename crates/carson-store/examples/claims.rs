@@ -8,9 +8,9 @@
 
 use std::time::{Duration, Instant};
 
-use carson_core::FiringId;
+use carson_core::{Clock, FiringId};
 use carson_store::{Claim, NewFiring, Store};
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 
 /// Nothing here is told apart: whatever fails is printed, and the program ends.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -42,10 +42,11 @@ async fn main() -> Result<(), Failure> {
 /// How many slots this client claimed until then.
 async fn claims(store: Store, client: u32, until: Instant) -> Result<u64, Failure> {
     let mut claimed = 0;
+    let clock = Clock::system();
     // Runs on one database must not meet each other's roles.
     let run = FiringId::new().short();
     while Instant::now() < until {
-        let now = Utc::now();
+        let now = clock.now();
         let claim = store
             .claim_firing(&NewFiring {
                 id: FiringId::new(),

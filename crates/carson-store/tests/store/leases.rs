@@ -92,9 +92,15 @@ async fn a_host_that_is_gone_is_taken_over_once_and_fenced_when_it_comes_back() 
     // Where nobody was heard, nobody is dead: who comes back first gives the others time.
     run(&pool, ALL_SILENT).await;
     run(&pool, FIRINGS_SILENT).await;
-    assert!(lapsed(&store, "there").await.is_empty(), "it is silent, too");
+    assert!(
+        lapsed(&store, "there").await.is_empty(),
+        "it is silent, too"
+    );
     assert_eq!(renewed(&store, "there", other.lease).await, HELD);
-    assert!(lapsed(&store, "there").await.is_empty(), "it is back just now");
+    assert!(
+        lapsed(&store, "there").await.is_empty(),
+        "it is back just now"
+    );
     run(&pool, OTHER_HELD).await;
     // Nobody but the others judges a host.
     assert_eq!(renewed(&store, "here", first.lease).await, HELD);
