@@ -8,6 +8,8 @@ use chrono::{DateTime, Utc};
 
 use carson_home::Home;
 
+use crate::life::STARTED_FOR;
+
 /// How a firing's process begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Begin<'a> {
@@ -29,7 +31,8 @@ pub fn start_firing(home: &Home, id: FiringId, begin: &Begin<'_>) -> Result<Deta
         .arg("--home")
         .arg(&layout.root)
         .args(["firing", "run"])
-        .arg(id.to_string());
+        .arg(id.to_string())
+        .env(STARTED_FOR, id.to_string());
     if let Some(settings) = begin.settings {
         command = command.arg("--settings").arg(settings);
     }

@@ -72,7 +72,7 @@ pub async fn run(
     note_prompts(&ctx).await;
     // Both outlive the stages: one that is dropped at the end of its time leaves what it reached.
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
-    let (halt, findings) = through_the_stages(&ctx, &mut reached, &mut rec).await;
+    let (halt, findings) = Box::pin(through_the_stages(&ctx, &mut reached, &mut rec)).await;
     rec.close_proxy(&ctx).await;
     lessons::collect(&ctx, &reached).await;
     let work = (role, reached.taken.as_ref());

@@ -106,8 +106,12 @@ struct Stray(Child);
 
 impl Stray {
     fn of(id: FiringId) -> Self {
+        Self::with("CARSON_FIRING", id)
+    }
+
+    fn with(marker: &str, id: FiringId) -> Self {
         let mut command = Command::new("sleep");
-        command.arg("600").env("CARSON_FIRING", id.to_string());
+        command.arg("600").env(marker, id.to_string());
         let child = command.stdin(Stdio::null()).spawn().unwrap();
         // The kernel lets us go on before the new program has its environment.
         let environ = format!("/proc/{}/environ", child.id());
@@ -240,4 +244,21 @@ async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
     let done = recover::pass(&home).await.unwrap().ended;
     assert_eq!(done.len(), 1);
     assert_eq!(done[0].id, half);
+}
+
+/// On a machine where hundreds start together a process needs its time to come to its row.
+#[tokio::test]
+async fn a_firing_whose_process_is_there_has_longer_to_begin() {
+    let (_dir, home) = open_home().await;
+    let (slow, stuck) = (
+        claimed(&home, "box", 120).await,
+        claimed(&home, "box", 900).await,
+    );
+    let starting = [slow, stuck].map(|id| Stray::with("CARSON_STARTED_FOR", id));
+    let done = recover::pass(&home).await.unwrap().ended;
+    let ids: Vec<FiringId> = done.iter().map(|ended| ended.id).collect();
+    assert_eq!(ids, [stuck], "not for ever");
+    drop(starting);
+    let done = recover::pass(&home).await.unwrap().ended;
+    assert_eq!(done[0].id, slow);
 }

@@ -136,7 +136,8 @@ macro_rules! patiently {
     ($store:expr, $body:expr) => {{
         let mut waits = $crate::away::Waits::of(&$store);
         let answered = loop {
-            let asked = async { Ok::<_, $crate::error::StoreError>($body) };
+            // On the heap: every question of the crate is one of these, in both databases' words.
+            let asked = Box::pin(async { Ok::<_, $crate::error::StoreError>($body) });
             match waits.bounded(asked).await {
                 Err(error) if waits.again(&error).await => {}
                 answered => break answered,

@@ -12,6 +12,7 @@ use sqlx::{query, query_as, query_scalar};
 use uuid::Uuid;
 
 use crate::as_firing::{AsFiring, Epoch};
+use crate::away::patiently;
 use crate::db::{Db, Store};
 use crate::error::StoreError;
 use crate::firing::{Firing, Raw, select_firing, signed};
@@ -320,16 +321,19 @@ impl AsFiring<'_> {
         let Db::Postgres(pool) = &self.store.db else {
             return Ok(());
         };
-        let epoch: Option<i64> = query_scalar(
-            "UPDATE firing SET lease_until = CASE WHEN epoch = $2 \
-             THEN GREATEST(lease_until, now() + $3::text::interval) ELSE lease_until END \
-             WHERE id = $1 RETURNING epoch",
-        )
-        .bind(self.id.uuid())
-        .bind(self.epoch.0)
-        .bind(by)
-        .fetch_optional(pool)
-        .await?;
+        let epoch: Option<i64> = patiently!(
+            self.store,
+            query_scalar(
+                "UPDATE firing SET lease_until = CASE WHEN epoch = $2 \
+                 THEN GREATEST(lease_until, now() + $3::text::interval) ELSE lease_until END \
+                 WHERE id = $1 RETURNING epoch",
+            )
+            .bind(self.id.uuid())
+            .bind(self.epoch.0)
+            .bind(by)
+            .fetch_optional(pool)
+            .await?
+        );
         self.must_be(epoch)
     }
 }

@@ -3,9 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rows that no test holds: what is about several hosts waits for them.
-const OPEN: [&str; 3] = ["F40", "F46", "F52"];
-
 /// How many rows there are.
 const ROWS: usize = 53;
 
@@ -81,7 +78,7 @@ fn every_row_has_its_tests() {
     assert!(missing.is_empty(), "no such test: {missing:#?}");
     let open = rows.iter().filter(|row| row.tests.is_empty());
     let open: Vec<&str> = open.map(|row| row.number).collect();
-    assert_eq!(open, OPEN, "rows that no test holds yet");
+    assert!(open.is_empty(), "no test holds {open:?}");
 }
 
 #[test]
