@@ -90,7 +90,15 @@ pub async fn run(
     if let Some(why) = said_last::refusal(&rec, &facts) {
         settled.reason.push_str(&format!(": {why}"));
     }
-    match conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await {
+    match Box::pin(conclude::conclude(
+        &ctx,
+        &rec,
+        &mut reached,
+        settled,
+        &facts,
+    ))
+    .await
+    {
         Err(FiringError::Store(error)) if error.is_fenced() => {
             Ok(fenced::put_aside(&ctx, &rec, &mut reached).await)
         }

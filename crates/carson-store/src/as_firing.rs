@@ -32,13 +32,15 @@ macro_rules! fenced {
     ($as:expr, $store:expr, |$tx:ident| $body:expr) => {
         match &$store.db {
             $crate::db::Db::Sqlite(pool) => {
-                let mut $tx = pool.begin_with("BEGIN IMMEDIATE").await?;
-                let epoch = sqlx::query_scalar("SELECT epoch FROM firing WHERE id = $1");
-                let epoch = epoch.bind($as.id.uuid()).fetch_optional(&mut *$tx);
-                $as.must_be(epoch.await?)?;
-                let result = $body;
-                $tx.commit().await?;
-                result
+                $crate::db::boxed!({
+                    let mut $tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+                    let epoch = sqlx::query_scalar("SELECT epoch FROM firing WHERE id = $1");
+                    let epoch = epoch.bind($as.id.uuid()).fetch_optional(&mut *$tx);
+                    $as.must_be(epoch.await?)?;
+                    let result = $body;
+                    $tx.commit().await?;
+                    result
+                })
             }
             $crate::db::Db::Postgres(pool) => {
                 $crate::away::patiently!($store, {
@@ -48,7 +50,7 @@ macro_rules! fenced {
                     let epoch = epoch.bind($as.id.uuid()).fetch_optional(&mut *$tx);
                     $as.must_be(epoch.await?)?;
                     let result = $body;
-                    $crate::away::commit(&$store, pool, $tx).await?;
+                    $crate::away::commit($store.patience, pool, $tx).await?;
                     result
                 })
             }

@@ -1,7 +1,7 @@
 //! A PostgreSQL that is away for a while: paused, ended, cut off, failed over, without room.
 //!
 //! Each question is asked again until it has an answer, for as long as the store is patient
-//! ([`Store::patient`]). A firing that runs is: what it did must not be lost, nor done again by another, because
+//! ([`Store::patient`](crate::Store::patient)). A firing that runs is: what it did must not be lost, nor done again by another, because
 //! the database was away for a minute. Who answers people or decides what fires is not: it says that the
 //! database is away, and looks again later.
 //!
@@ -20,7 +20,6 @@ use sqlx::{Connection as _, query_scalar};
 use tokio::time::{Instant, sleep, timeout};
 use tracing::{info, warn};
 
-use crate::db::Store;
 use crate::error::StoreError;
 
 /// How long a connection that nobody used has to say that it lives.
@@ -36,14 +35,6 @@ const LATE: Duration = Duration::from_secs(5);
 /// Waiting that long is worth a word.
 const WORTH_A_WORD: Duration = Duration::from_secs(5);
 
-impl Store {
-    /// The same store, which waits so long for each answer of a PostgreSQL that is away. SQLite has no such thing.
-    #[must_use]
-    pub fn patient(self, patience: Duration) -> Self {
-        Self { patience, ..self }
-    }
-}
-
 /// Whether an error says that the server is away and not that it was asked something wrong.
 pub(crate) fn is_away(error: &StoreError) -> bool {
     let (StoreError::Query(error)
@@ -53,7 +44,11 @@ pub(crate) fn is_away(error: &StoreError) -> bool {
         return false;
     };
     match error {
-        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::WorkerCrashed => true,
+        // The last is half an answer: a connection that was cut off while it was made.
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Protocol(_) => true,
         // https://www.postgresql.org/docs/current/errcodes-appendix.html
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
             // Connections, resources, an operator's hand; two that met; a standby that is still one.
@@ -66,6 +61,12 @@ pub(crate) fn is_away(error: &StoreError) -> bool {
     }
 }
 
+/// Whether a statement before this one ended the transaction (25P02).
+fn is_aborted(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| code == "25P02")
+}
+
 /// How long one question waits for its answer, and how often it is asked.
 pub(crate) struct Waits {
     since: Instant,
@@ -75,10 +76,10 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    pub(crate) fn of(store: &Store) -> Self {
+    pub(crate) fn at_most(patience: Duration) -> Self {
         Self {
             since: Instant::now(),
-            patience: store.patience,
+            patience,
             next: SOON,
             has_said: false,
         }
@@ -134,9 +135,8 @@ impl Waits {
 /// first time.
 macro_rules! patiently {
     ($store:expr, $body:expr) => {{
-        let mut waits = $crate::away::Waits::of(&$store);
+        let mut waits = $crate::away::Waits::at_most($store.patience);
         let answered = loop {
-            // On the heap: every question of the crate is one of these, in both databases' words.
             let asked = Box::pin(async { Ok::<_, $crate::error::StoreError>($body) });
             match waits.bounded(asked).await {
                 Err(error) if waits.again(&error).await => {}
@@ -152,17 +152,24 @@ pub(crate) use patiently;
 
 /// Ends a transaction. One whose end was cut off is asked about: `Ok` where it is there after all.
 pub(crate) async fn commit(
-    store: &Store,
+    patience: Duration,
     pool: &PgPool,
     mut tx: PgTransaction<'_>,
 ) -> Result<(), StoreError> {
-    if store.patience.is_zero() {
+    if patience.is_zero() {
         return Ok(tx.commit().await?);
     }
     // None has only read.
-    let xid: Option<String> = query_scalar("SELECT pg_current_xact_id_if_assigned()::text")
-        .fetch_one(&mut *tx)
-        .await?;
+    let xid: Result<Option<String>, sqlx::Error> =
+        query_scalar("SELECT pg_current_xact_id_if_assigned()::text")
+            .fetch_one(&mut *tx)
+            .await;
+    let xid = match xid {
+        Ok(xid) => xid,
+        // A statement was refused, which its caller expected: nothing will be written.
+        Err(error) if is_aborted(&error) => None,
+        Err(error) => return Err(error.into()),
+    };
     let Err(error) = tx.commit().await else {
         return Ok(());
     };
@@ -170,7 +177,7 @@ pub(crate) async fn commit(
     let Some(xid) = xid.filter(|_| is_away(&error)) else {
         return Err(error);
     };
-    let mut waits = Waits::of(store);
+    let mut waits = Waits::at_most(patience);
     loop {
         let asked = async {
             let status: Option<String> = query_scalar("SELECT pg_xact_status($1::text::xid8)")

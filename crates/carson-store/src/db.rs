@@ -15,11 +15,19 @@ pub(crate) enum Db {
     Postgres(PgPool),
 }
 
+/// Evaluates a body on the heap: what a question holds while it waits is large, and each caller of a caller would have
+/// room for it on the stack.
+macro_rules! boxed {
+    ($body:expr) => {
+        Box::pin(async { Ok::<_, $crate::error::StoreError>($body) }).await?
+    };
+}
+
 /// Expands a query body once per database.
 macro_rules! on {
     ($store:expr, |$pool:ident| $body:expr) => {
         match &$store.db {
-            $crate::db::Db::Sqlite($pool) => $body,
+            $crate::db::Db::Sqlite($pool) => $crate::db::boxed!($body),
             $crate::db::Db::Postgres($pool) => $crate::away::patiently!($store, $body),
         }
     };
@@ -30,16 +38,18 @@ macro_rules! transaction {
     ($store:expr, |$tx:ident| $body:expr) => {
         match &$store.db {
             $crate::db::Db::Sqlite(pool) => {
-                let mut $tx = pool.begin_with("BEGIN IMMEDIATE").await?;
-                let result = $body;
-                $tx.commit().await?;
-                result
+                $crate::db::boxed!({
+                    let mut $tx = pool.begin_with("BEGIN IMMEDIATE").await?;
+                    let result = $body;
+                    $tx.commit().await?;
+                    result
+                })
             }
             $crate::db::Db::Postgres(pool) => {
                 $crate::away::patiently!($store, {
                     let mut $tx = pool.begin().await?;
                     let result = $body;
-                    $crate::away::commit(&$store, pool, $tx).await?;
+                    $crate::away::commit($store.patience, pool, $tx).await?;
                     result
                 })
             }
@@ -47,7 +57,7 @@ macro_rules! transaction {
     };
 }
 
-pub(crate) use {on, transaction};
+pub(crate) use {boxed, on, transaction};
 
 /// The rows of a fleet. Cheap to clone; all clones share one pool.
 #[derive(Clone, Debug)]
@@ -82,6 +92,13 @@ impl Default for Opening {
 }
 
 impl Store {
+    /// The same store, which waits so long for each answer of a PostgreSQL that is away (`away.rs`). SQLite has no such
+    /// thing.
+    #[must_use]
+    pub fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
+    }
+
     /// The same store, which takes out of what it writes what this one knows.
     #[must_use]
     pub fn redacting(mut self, redactor: Redactor) -> Self {

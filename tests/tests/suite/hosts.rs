@@ -249,7 +249,7 @@ fn a_second_daemon_that_would_mix_things_up_does_not_start() {
         "{refused:#?}"
     );
     let fired = there.fire("butler");
-    assert!(fired.stderr.contains("has issues of its own"), "{fired:#?}");
+    assert!(fired.stdout.contains("has issues of its own"), "{fired:#?}");
 
     // A home that was copied with all that tells it from others.
     let copy = host(&database, "here", "0 0 1 1 *", false);

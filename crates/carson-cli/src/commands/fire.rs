@@ -62,7 +62,7 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
     match fired {
         Fired::Claimed { firing, over } => {
             for stop in over {
-                print::warning(&print::flat(&format!("fires over this: {stop}")));
+                print::error(&print::flat(&format!("fires over this: {stop}")));
             }
             shown_to_the_end(app, &home, firing).await
         }

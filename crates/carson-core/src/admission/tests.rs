@@ -154,7 +154,15 @@ fn an_operator_with_a_reason_fires_over_what_people_set_and_over_nothing_else() 
     holds.sort_unstable();
     assert_eq!(
         holds,
-        ["block", "budget", "forge-limit", "host-full", "overlap"]
+        [
+            "block",
+            "budget",
+            "forge-limit",
+            "host-drained",
+            "host-full",
+            "host-unfit",
+            "overlap"
+        ]
     );
     let busy = Gate {
         last: LastFiring::Runs,

@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId};
-use carson_store::Store;
+use carson_store::{Epoch, Store};
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection, query, query_scalar};
 
-use crate::fixture::at;
+use crate::fixture::{at, claimed};
 use crate::postgres::TestDatabase;
 use crate::wire::Wire;
 
@@ -72,7 +73,7 @@ async fn connections_that_died_without_a_word_are_found_out_in_seconds() {
     let store = Store::open(&wire.url()).await.unwrap().patient(PATIENCE);
     for nth in 0..3 {
         note(&store, nth).await;
-        tokio::time::sleep(Duration::from_millis(1_100)).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
         wire.forget();
         let began = Instant::now();
         note(&store, nth).await;
@@ -100,4 +101,29 @@ async fn who_has_no_patience_is_told_that_the_server_is_away() {
     );
     wire.up();
     assert!(store.pauses().await.unwrap().is_empty());
+}
+
+/// What a caller expects to be refused ends its transaction, and is no error for the patient either.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_refused_is_refused_for_the_patient_too() {
+    let database = TestDatabase::new();
+    let store = Store::open(&database.url())
+        .await
+        .unwrap()
+        .patient(PATIENCE);
+    let (one, other) = (
+        claimed(&store, "one", 0).await,
+        claimed(&store, "other", 0).await,
+    );
+    let widget = "widget".parse().unwrap();
+    let mut taken = Vec::new();
+    for id in [one, other] {
+        let own = store.as_firing(id, Epoch::FIRST);
+        taken.push(
+            own.take_work(&widget, WorkKey::Issue(1), "t")
+                .await
+                .unwrap(),
+        );
+    }
+    assert_eq!(taken, [true, false]);
 }
