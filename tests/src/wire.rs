@@ -29,6 +29,8 @@ const GONE: u8 = 4;
 
 /// How often a connection looks what became of the wire.
 const LOOKS: Duration = Duration::from_millis(10);
+/// So long after it was told each of them knows.
+const ALL_KNOW: Duration = Duration::from_millis(50);
 
 /// A loopback address that leads to the server's socket. Goes when it is dropped.
 #[derive(Debug)]
@@ -93,11 +95,13 @@ impl Wire {
     /// The server seems to be paused: nothing comes back, and nobody is told.
     pub fn silent(&self) {
         self.shared.state.store(SILENT, Ordering::SeqCst);
+        thread::sleep(ALL_KNOW);
     }
 
     /// The server seems to have ended.
     pub fn cut(&self) {
         self.shared.state.store(CUT, Ordering::SeqCst);
+        thread::sleep(ALL_KNOW);
     }
 
     /// The connections that there are lead nowhere from now on; new ones are well.
@@ -106,6 +110,7 @@ impl Wire {
         for connection in connections.drain(..) {
             connection.store(DEAD, Ordering::SeqCst);
         }
+        thread::sleep(ALL_KNOW);
     }
 }
 

@@ -63,8 +63,8 @@ pub(crate) fn is_away(error: &StoreError) -> bool {
 
 /// Whether a statement before this one ended the transaction (25P02).
 fn is_aborted(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
-    code.is_some_and(|code| code == "25P02")
+    let said = error.as_database_error();
+    said.is_some_and(|said| said.code().as_deref() == Some("25P02"))
 }
 
 /// How long one question waits for its answer, and how often it is asked.

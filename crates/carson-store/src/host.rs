@@ -53,7 +53,7 @@ impl Store {
     }
 
     /// The hosts that keep the issues of a local forge apart from this one's, which is called `id`. A daemon's
-    /// home is noted as one of them.
+    /// home is noted as one of them, where it may be.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -67,7 +67,16 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(Vec::new());
         };
-        if is_daemon {
+        let others: Vec<String> = query_scalar(
+            "SELECT host FROM measured WHERE what = $2 AND host <> $1 AND value <> $3 ORDER BY host",
+        )
+        .bind(me.as_str())
+        .bind(FORGE)
+        .bind(id)
+        .fetch_all(pool)
+        .await?;
+        // One that may not start is none of the fleet, and must not keep the others from starting again.
+        if is_daemon && others.is_empty() {
             query(
                 "INSERT INTO measured (host, what, value, at) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT (host, what) DO UPDATE SET value = excluded.value, at = excluded.at",
@@ -79,15 +88,7 @@ impl Store {
             .execute(pool)
             .await?;
         }
-        let others = query_scalar(
-            "SELECT host FROM measured WHERE what = $2 AND host <> $1 AND value <> $3 ORDER BY host",
-        );
-        Ok(others
-            .bind(me.as_str())
-            .bind(FORGE)
-            .bind(id)
-            .fetch_all(pool)
-            .await?)
+        Ok(others)
     }
 
     /// Until when the lease of a host stands; none where it has lapsed, or there is none.
