@@ -58,11 +58,7 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
         // So many rows are read on before somebody took the first: less turns between two threads.
         .row_buffer_size(ROWS_AHEAD)
         .foreign_keys(true);
-    let pool = SqlitePoolOptions::new()
-        .max_connections(4)
-        .acquire_timeout(opening.patience * 2 + Duration::from_secs(20))
-        // A file does not hang up: asking each time costs two wake-ups.
-        .test_before_acquire(false)
+    let pool = connections(4, opening)
         .connect_with(options.clone())
         .await
         .map_err(|source| refused(path, &url, source))?;
@@ -92,11 +88,27 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
 /// with a log that is safe, and whoever flushes it next flushes them, too. A rollback journal would have
 /// the file itself in doubt.
 fn notes(options: SqliteConnectOptions, opening: Opening) -> SqlitePool {
+    connections(1, opening).connect_lazy_with(options.synchronous(SqliteSynchronous::Normal))
+}
+
+/// So many connections, none of which comes back in a transaction. Where the disk is full or fails, SQLite itself
+/// ends the transaction (<https://sqlite.org/lang_transaction.html>); the driver, whose `ROLLBACK` is refused then,
+/// believes that it goes on and refuses each later one of that connection.
+fn connections(at_most: u32, opening: Opening) -> SqlitePoolOptions {
     SqlitePoolOptions::new()
-        .max_connections(1)
+        .max_connections(at_most)
         .acquire_timeout(opening.patience * 2 + Duration::from_secs(20))
+        // A file does not hang up: asking each time costs two wake-ups.
         .test_before_acquire(false)
-        .connect_lazy_with(options.synchronous(SqliteSynchronous::Normal))
+        .after_release(|connection, _| Box::pin(is_out_of_transactions(connection)))
+}
+
+async fn is_out_of_transactions(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    if connection.is_in_transaction() {
+        // What rolls it back may be on its way.
+        connection.ping().await?;
+    }
+    Ok(!connection.is_in_transaction())
 }
 
 /// Whether a file that is missing or empty may become a new database.
@@ -273,5 +285,39 @@ impl Store {
     pub fn file_bytes(&self) -> Option<u64> {
         let file = self.file.as_ref()?;
         Some(file.path.metadata().ok()?.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    /// As a full disk does in the midst of a transaction, where it is the database that ends it.
+    const ENDS_IT: &str = "CREATE TRIGGER no BEFORE DELETE ON host BEGIN \
+                           SELECT RAISE(ROLLBACK, 'no room'); END";
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_transaction_that_the_database_ended_spoils_none_that_comes_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}/carson.db", dir.path().display());
+        let store = Store::open(&url).await.unwrap();
+        let Db::Sqlite(pool) = &store.db else {
+            panic!("not SQLite");
+        };
+        let host = "here".parse().unwrap();
+        let beat = store.heartbeat(&host, 1, 1, "0", DateTime::UNIX_EPOCH);
+        beat.await.unwrap();
+        sqlx::query(ENDS_IT).execute(pool).await.unwrap();
+        // More often than there are connections.
+        for _ in 0..8 {
+            let error = store.remove_host(&host).await.unwrap_err();
+            assert!(format!("{error:?}").contains("no room"), "{error:?}");
+        }
+        sqlx::query("DROP TRIGGER no").execute(pool).await.unwrap();
+        for turn in 0..8 {
+            assert_eq!(store.remove_host(&host).await.unwrap(), turn == 0);
+        }
     }
 }

@@ -19,7 +19,8 @@ pub(crate) fn refused(health: &Health, error: &StoreError) {
         lost(health, error);
     } else if health.trouble(NO_ANSWER) {
         let hint = error.hint();
-        error!(%error, hint, "the store does not answer; nothing fires until it does");
+        let cause = std::error::Error::source(error).map(ToString::to_string);
+        error!(%error, cause, hint, "the store does not answer; nothing fires until it does");
     }
 }
 
