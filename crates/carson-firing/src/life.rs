@@ -24,17 +24,46 @@ pub(crate) enum Life {
     Gone,
 }
 
-/// How it is now.
-pub(crate) fn life(home: &Home, row: &Row) -> Life {
-    let now = home.clock.now();
-    match process_of(row) {
-        None if now - row.claimed_at < START => Life::Alive,
-        None if now - row.claimed_at < START_AT_MOST && is_starting(row) => Life::Alive,
-        None => Life::Gone,
-        // No firing runs in a process that recovers: its number in a row says that it seized that.
-        Some(process) if process == ProcessId::current() || !process.is_alive() => Life::Gone,
-        Some(process) if is_overdue(row, process, now) => Life::Overdue(process),
-        Some(_) => Life::Alive,
+/// What the firings of this host are judged by.
+pub(crate) struct Judge {
+    now: DateTime<Utc>,
+    /// For how long this host has reached the database without a gap; nothing where it is a file.
+    reached_for: Option<TimeDelta>,
+}
+
+impl Judge {
+    /// As things stand now.
+    pub(crate) async fn of(home: &Home) -> Result<Self, StoreError> {
+        Ok(Self {
+            now: home.clock.now(),
+            reached_for: home.store.lease_held_for(&home.fleet.host).await?,
+        })
+    }
+
+    /// How a firing's process is.
+    pub(crate) fn life(&self, row: &Row) -> Life {
+        let age = self.now - row.claimed_at;
+        match process_of(row) {
+            None if age < START => Life::Alive,
+            None if age < START_AT_MOST && is_starting(row) => Life::Alive,
+            None => Life::Gone,
+            // No firing runs in a process that recovers: its number in a row says that it seized that.
+            Some(process) if process == ProcessId::current() || !process.is_alive() => Life::Gone,
+            Some(process) if self.is_overdue(row, process) => Life::Overdue(process),
+            Some(_) => Life::Alive,
+        }
+    }
+
+    /// By the calendar and by its own age: a clock that leaps makes nobody late. Nor does a database that was away:
+    /// who waited for it has the whole overtime from when it is back.
+    fn is_overdue(&self, row: &Row, process: ProcessId) -> bool {
+        let allowed = (row.deadline_at - row.claimed_at + OVERTIME).to_std();
+        let is_old = process
+            .age()
+            .zip(allowed.ok())
+            .is_none_or(|(age, allowed)| age > allowed);
+        let is_settled = self.reached_for.is_none_or(|since| since > OVERTIME);
+        is_settled && self.now > row.deadline_at + OVERTIME && is_old
     }
 }
 
@@ -43,23 +72,14 @@ fn is_starting(row: &Row) -> bool {
     marked_processes(STARTED_FOR).contains_key(&row.id.to_string())
 }
 
-/// By the calendar and by its own age: a clock that leaps makes nobody late.
-fn is_overdue(row: &Row, process: ProcessId, now: DateTime<Utc>) -> bool {
-    let allowed = (row.deadline_at - row.claimed_at + OVERTIME).to_std();
-    let is_old = process
-        .age()
-        .zip(allowed.ok())
-        .is_none_or(|(age, allowed)| age > allowed);
-    now > row.deadline_at + OVERTIME && is_old
-}
-
 /// The firings that recovery would conclude here now, those of dead hosts among them; nothing is changed.
 ///
 /// # Errors
 /// When the store does not answer.
 pub async fn dead(home: &Home) -> Result<Vec<Row>, StoreError> {
     let mut dead = home.store.live_firings(Some(&home.fleet.host)).await?;
-    dead.retain(|row| !matches!(life(home, row), Life::Alive));
+    let judge = Judge::of(home).await?;
+    dead.retain(|row| !matches!(judge.life(row), Life::Alive));
     dead.extend(home.store.lapsed_firings(&home.fleet.host).await?);
     Ok(dead)
 }

@@ -23,7 +23,7 @@ use crate::ctx::Ctx;
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
-use crate::life::{Life, life, runs};
+use crate::life::{Judge, Life, runs};
 use crate::reached::{FirstTry, GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
 use crate::roles::stories;
@@ -56,7 +56,7 @@ pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
         return Ok(Recovered::default());
     };
     for row in home.store.live_firings(Some(&home.fleet.host)).await? {
-        if is_alive(home, &row).await || !seize(home, &row).await? {
+        if is_alive(&Judge::of(home).await?, &row).await || !seize(home, &row).await? {
             continue;
         }
         match conclude_dead(home, &row).await {
@@ -106,8 +106,8 @@ async fn taken_over(home: &Home) -> Result<Vec<Row>, StoreError> {
 }
 
 /// Whether the row's process lives. One far past its deadline is ended here.
-async fn is_alive(home: &Home, row: &Row) -> bool {
-    match life(home, row) {
+async fn is_alive(judge: &Judge, row: &Row) -> bool {
+    match judge.life(row) {
         Life::Alive => true,
         Life::Gone => false,
         Life::Overdue(process) => {

@@ -7,7 +7,7 @@
 //! A database in a file belongs to one host: nothing of this is done there, and nothing is written.
 
 use carson_core::{FiringId, HostName, RepoName};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use sqlx::{query, query_as, query_scalar};
 use uuid::Uuid;
 
@@ -178,6 +178,25 @@ impl Store {
             },
             None => Renewal::Lost,
         })
+    }
+
+    /// For how long the lease of a host has been held without a gap; nothing where it does not stand, or there is none.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn lease_held_for(&self, host: &HostName) -> Result<Option<TimeDelta>, StoreError> {
+        let Db::Postgres(pool) = &self.db else {
+            return Ok(None);
+        };
+        let held: Option<i64> = query_scalar(
+            "SELECT (EXTRACT(EPOCH FROM now() - held_since) * 1000)::bigint FROM host \
+             WHERE name = $1 AND lease_until > now()",
+        )
+        .bind(host.as_str())
+        .fetch_optional(pool)
+        .await?
+        .flatten();
+        Ok(held.map(TimeDelta::milliseconds))
     }
 
     /// Firings for which nobody answers any more: neither a daemon nor a process of theirs renewed a lease in

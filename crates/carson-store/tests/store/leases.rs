@@ -102,6 +102,11 @@ async fn a_host_that_is_gone_is_taken_over_once_and_fenced_when_it_comes_back() 
         "it is back just now"
     );
     run(&pool, OTHER_HELD).await;
+    // Overtime counts from when a host reached the database again.
+    let held_for = async |name| store.lease_held_for(&host(name)).await.unwrap();
+    let there = held_for("there").await.unwrap().num_seconds();
+    assert!((13..60).contains(&there), "{there} s");
+    assert_eq!(held_for("here").await, None, "its lease does not stand");
     // Nobody but the others judges a host.
     assert_eq!(renewed(&store, "here", first.lease).await, HELD);
     run(&pool, HOST_SILENT).await;
