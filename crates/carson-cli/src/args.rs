@@ -649,7 +649,7 @@ pub enum HostsAction {
         /// The host.
         host: String,
     },
-    /// Forget a host that is gone, or is drained and empty.
+    /// Forget a host that is gone: its daemon is stopped, and none of its firings runs.
     Remove {
         /// The host.
         host: String,

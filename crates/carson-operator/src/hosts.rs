@@ -163,16 +163,16 @@ pub struct Removed {
 
 impl Ask for Remove {
     const NAME: &'static str = "hosts remove";
-    const WHAT: &'static str = "Forget a host that is gone, or is drained and empty";
+    const WHAT: &'static str = "Forget a host that is gone";
     const WHO: Who = Who::Operator;
     type Answer = Removed;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let (host, known) = named(home, &self.host).await?;
-        let lives = known.daemon.life == Life::Runs;
-        if lives && known.daemon.row.drained_at.is_none() {
+        // It would be back with its next sign of life, as a new host that nobody drained.
+        if known.daemon.life == Life::Runs {
             return Err(stays(format!(
-                "{host} lives: stop its daemon, or drain it first (`carson hosts drain {host}`)"
+                "{host} lives: drain it (`carson hosts drain {host}`), stop its daemon, and ask again ten seconds later"
             )));
         }
         if !home.store.remove_host(&host).await? {

@@ -13,6 +13,7 @@ use carson_tests::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use sqlx::{Connection as _, PgConnection};
 
 use crate::daemon::Daemon;
 
@@ -77,7 +78,7 @@ struct Scene {
     daemon: Daemon,
     firing: Child,
     id: String,
-    _database: TestDatabase,
+    database: TestDatabase,
 }
 
 impl Scene {
@@ -104,7 +105,7 @@ impl Scene {
             daemon,
             firing,
             id,
-            _database: database,
+            database,
         }
     }
 
@@ -119,6 +120,20 @@ impl Scene {
 
     fn row(&self) -> Value {
         self.there.firing(&self.id)
+    }
+
+    /// Changes rows behind everybody's back.
+    fn change(&self, statement: &'static str) {
+        let url = self.database.url();
+        let change = async {
+            let mut connection = PgConnection::connect(&url).await.unwrap();
+            sqlx::query(statement)
+                .execute(&mut connection)
+                .await
+                .unwrap();
+        };
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.enable_all().build().unwrap().block_on(change);
     }
 
     /// Waits until the other host has concluded the firing, and done its work; how long the first took.
@@ -273,6 +288,22 @@ fn a_second_daemon_that_would_mix_things_up_does_not_start() {
     );
 }
 
+/// A firing that waited for its database past its deadline is not ended the moment the database is back.
+#[test]
+fn overtime_begins_when_the_host_reaches_the_database_again() {
+    let mut scene = Scene::new();
+    scene.change("UPDATE firing SET deadline_at = claimed_at - interval '3 minutes'");
+    let looked = scene.here.ok(&["prune", "--json"]);
+    assert_eq!(looked["concluded"], serde_json::json!([]), "{looked:#}");
+    assert!(scene.row()["ended_at"].is_null());
+
+    scene.change("UPDATE host SET held_since = now() - interval '3 minutes'");
+    until("the daemon to end it", || {
+        scene.row()["ended_at"].is_string().then_some(())
+    });
+    assert!(!scene.firing.wait().unwrap().success());
+}
+
 /// A drained host takes nothing new; one that is gone can be forgotten; a role fires where its labels are.
 #[test]
 fn hosts_are_drained_forgotten_and_asked_for_by_their_labels() {
@@ -332,10 +363,14 @@ fn hosts_are_drained_forgotten_and_asked_for_by_their_labels() {
         here.ok(&["hosts", "drain", "there", "--json"])["changed"],
         true
     );
+    // It would come back by itself, drained no more.
+    let stays = here.carson(&["hosts", "remove", "there"]);
+    assert!(stays.stderr.contains("there lives"), "{stays:#?}");
     daemon.killed();
-    assert_eq!(
-        here.ok(&["hosts", "remove", "there", "--json"])["host"],
-        "there"
-    );
+    let removed = until("its lease to lapse", || {
+        let removed = here.carson(&["hosts", "remove", "there", "--json"]);
+        (removed.code == Some(0)).then(|| removed.json())
+    });
+    assert_eq!(removed["host"], "there");
     assert_eq!(here.ok(&["hosts", "--json"]), serde_json::json!([]));
 }
