@@ -154,13 +154,15 @@ impl Store {
             Some(_) => {
                 select_firing!(
                     "FROM firing WHERE role = $1 AND claimed_at >= COALESCE($2, claimed_at) \
-                     AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+                     AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED' OR sessions > 0) \
+                     ORDER BY seq DESC LIMIT $4"
                 )
             }
             None => {
                 select_firing!(
                     "FROM firing WHERE $1 IS NULL AND claimed_at >= COALESCE($2, claimed_at) \
-                     AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED') ORDER BY seq DESC LIMIT $4"
+                     AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED' OR sessions > 0) \
+                     ORDER BY seq DESC LIMIT $4"
                 )
             }
         };
@@ -187,8 +189,8 @@ impl Store {
     ) -> Result<Vec<Firing>, StoreError> {
         let rows: Vec<Raw> = on!(self, |pool| {
             query_as(select_firing!(
-                "FROM firing WHERE claimed_at >= $1 AND outcome NOT IN ('SKIPPED', 'SILENT') \
-                 ORDER BY seq DESC LIMIT $2"
+                "FROM firing WHERE claimed_at >= $1 AND outcome <> 'SILENT' \
+                 AND (outcome <> 'SKIPPED' OR sessions > 0) ORDER BY seq DESC LIMIT $2"
             ))
             .bind(since)
             .bind(i64::from(limit))
@@ -198,7 +200,8 @@ impl Store {
         rows.into_iter().map(TryInto::try_into).collect()
     }
 
-    /// Firings that ended after this one, in the order of their ends; without skipped slots.
+    /// Firings that ended after this one, in the order of their ends; without skipped slots, but with those that
+    /// somebody stopped.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -210,7 +213,7 @@ impl Store {
         let rows: Vec<Raw> = on!(self, |pool| {
             query_as(select_firing!(
                 "FROM firing WHERE ended_at >= $1 AND (ended_at > $1 OR id > $2) \
-                 AND outcome <> 'SKIPPED' ORDER BY ended_at, id LIMIT $3"
+                 AND (outcome <> 'SKIPPED' OR sessions > 0) ORDER BY ended_at, id LIMIT $3"
             ))
             .bind(at)
             .bind(id.uuid())
@@ -230,7 +233,7 @@ impl Store {
         let (silent, skipped, usd, estimated): (i64, i64, Option<f64>, Option<i64>) =
             on!(self, |pool| query_as(
                 "SELECT COALESCE(SUM(CASE WHEN outcome = 'SILENT' THEN 1 ELSE 0 END), 0), \
-             COALESCE(SUM(CASE WHEN outcome = 'SKIPPED' THEN 1 ELSE 0 END), 0), \
+             COALESCE(SUM(CASE WHEN outcome = 'SKIPPED' AND sessions = 0 THEN 1 ELSE 0 END), 0), \
              SUM(cost_usd), MAX(cost_estimated) FROM firing WHERE claimed_at >= $1"
             )
             .bind(since)

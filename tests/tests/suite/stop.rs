@@ -63,6 +63,9 @@ fn who_stops_a_firing_says_nothing_of_the_role_or_the_work() {
         assert_eq!(row["skip"], "stopped", "{row:#}");
     }
     assert_eq!(fleet.labels(1), ["for:hand"]);
+    // They were no skipped slots: they had sessions, which may have cost something.
+    let listed = fleet.ok(&["firings", "--json"]);
+    assert_eq!(listed.as_array().unwrap().len(), 3, "{listed:#}");
 }
 
 #[test]
