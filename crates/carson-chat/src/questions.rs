@@ -22,6 +22,8 @@ const EVERY: Duration = Duration::from_secs(5);
 const FIRST: TimeDelta = TimeDelta::seconds(5);
 /// The wait once the chat counts as one that cannot be asked: it is asked on.
 const SELDOM: TimeDelta = TimeDelta::minutes(2);
+/// How long a question waits for the post that begins its thread.
+const HEAD: TimeDelta = TimeDelta::minutes(1);
 /// The sink whose threads these are.
 const SINK: &str = "slack";
 
@@ -108,6 +110,9 @@ async fn ask_one(home: &Home, chat: &Chat, row: &ApprovalRow) -> Result<(), Stor
         Some((firing, _)) => home.store.thread_ts(SINK, firing).await?,
         None => None,
     };
+    if thread.is_none() && begins_soon(home, row).await? {
+        return Ok(());
+    }
     let asked = async {
         let room = Room::open(chat)?;
         let thread = thread.as_deref().map(|posted| spot(posted).1);
@@ -125,6 +130,15 @@ async fn ask_one(home: &Home, chat: &Chat, row: &ApprovalRow) -> Result<(), Stor
         Err(error) => not_asked(home, row, &error.to_string()).await?,
     }
     Ok(())
+}
+
+/// Whether the thread of its firing is on its way to the chat: above its head it would stand alone.
+async fn begins_soon(home: &Home, row: &ApprovalRow) -> Result<bool, StoreError> {
+    let Some((firing, _)) = row.plan else {
+        return Ok(false);
+    };
+    let is_new = home.clock.now() < row.asked_at + HEAD;
+    Ok(is_new && home.store.threads(firing).await?.contains(SINK))
 }
 
 /// Never a yes, and never silence: after five times in a row it is told wherever else it can be.

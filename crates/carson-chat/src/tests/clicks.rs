@@ -2,7 +2,7 @@
 
 use carson_core::Event;
 use carson_operator::plans;
-use carson_store::{ApprovalRow, Decision};
+use carson_store::{ApprovalRow, Decision, NewPost, PostKind};
 use chrono::TimeDelta;
 use serde_json::json;
 use wiremock::matchers::path;
@@ -32,6 +32,39 @@ async fn a_plan_is_asked_with_buttons_and_one_click_after_a_restart_approves_it_
     let number = plan.issue.unwrap();
     let told = format!("approved by U0ANN00001, in the chat: the plan on widget#{number}");
     assert_eq!(stage.updated().await, [told], "once");
+}
+
+/// The posts of a firing and the questions of its plan go two ways.
+#[tokio::test]
+async fn a_question_waits_a_minute_for_the_head_of_its_thread() {
+    let stage = Stage::new().await;
+    let (first, other) = (stage.plan("First").await, stage.plan("Other").await);
+    let head = |row: &ApprovalRow| NewPost {
+        id: row.plan.unwrap().0.uuid(),
+        sink: "slack".to_owned(),
+        thread: Some(row.plan.unwrap().0),
+        kind: PostKind::Root,
+        body: json!({}),
+        created_at: row.asked_at,
+    };
+    let store = stage.home.store.clone();
+    for row in [&first, &other] {
+        store.file_post(&head(row)).await.unwrap();
+    }
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    assert!(stage.posted().await.is_empty(), "neither has a head");
+    let sent = Some("C1:17.5");
+    let now = stage.home.clock.now();
+    store.post_sent(head(&first).id, sent, now).await.unwrap();
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    let posted = stage.posted().await;
+    assert!(
+        posted.len() == 1 && posted[0].contains("First"),
+        "{posted:?}"
+    );
+    stage.after(TimeDelta::minutes(1));
+    questions::ask(&stage.home, &stage.chat).await.unwrap();
+    assert_eq!(stage.posted().await.len(), 2, "it is not waited for longer");
 }
 
 /// A decision by a process that was killed, by a command, by the clock and by a closed issue.
