@@ -9,6 +9,7 @@
 //! hold (`measured.rs`). What needs a process or the network is asked once there is work.
 
 mod accounts;
+mod agents;
 mod clock;
 mod coverage;
 mod database;
@@ -128,6 +129,12 @@ pub async fn doctor_of_machine(machine: &Machine) -> Vec<Checked> {
         all.extend(check.on_machine(machine).await);
     }
     all
+}
+
+/// What matters besides where there is no home yet.
+#[must_use]
+pub fn doctor_without_home() -> Vec<Checked> {
+    LIST.iter().filter_map(list::Check::without_home).collect()
 }
 
 /// Everything that can be told of a home, beside its machine and the findings in its settings.

@@ -7,8 +7,8 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, clock, coverage, database, disk, egress, embedder, forges, given, grants, hook,
-    identity, labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role,
+    accounts, agents, clock, coverage, database, disk, egress, embedder, forges, given, grants,
+    hook, identity, labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role,
     stories, versions, workspaces,
 };
 
@@ -46,6 +46,8 @@ pub(crate) type Answer<'a> = Pin<Box<dyn Future<Output = Option<Verdict>> + Send
 #[derive(Debug)]
 pub(crate) enum Run {
     Machine(for<'a> fn(&'a Machine) -> Answer<'a>),
+    /// What matters as long as there are no settings: they name all that is looked at later.
+    Bare(fn() -> Verdict),
     /// By who reads the settings.
     Settings,
     Home(for<'a> fn(&'a Scene<'a>) -> Answer<'a>),
@@ -72,12 +74,20 @@ impl Check {
         Some(self.checked("", run(machine).await?))
     }
 
+    /// What it finds where there is no home yet.
+    pub(crate) fn without_home(&self) -> Option<Checked> {
+        let Run::Bare(run) = self.run else {
+            return None;
+        };
+        Some(self.checked("", run()))
+    }
+
     /// What it finds in a home, of everything that the settings name.
     pub(crate) async fn in_home(&self, scene: &Scene<'_>) -> Vec<Checked> {
         let fleet = &scene.home.fleet;
         let mut all = Vec::new();
         match self.run {
-            Run::Machine(_) | Run::Settings => {}
+            Run::Machine(_) | Run::Settings | Run::Bare(_) => {}
             Run::Home(run) => all.push(("", run(scene).await)),
             Run::Account(run) => {
                 for (name, account) in &fleet.accounts {
@@ -151,6 +161,10 @@ pub const LIST: &[Check] = checks![
         "git is installed and new enough (2.39)",
         "install git 2.39 or newer, and have it on the daemon's PATH",
         Machine(|machine| Box::pin(versions::git(machine)));
+    "agents.installed", Never,
+        "the CLI of an agent is on PATH; asked as long as there is no home",
+        "install one and sign in with it: docs/engines.md says which versions",
+        Bare(agents::found);
     "carson.versions", WithWork,
         "carson and the programs beside it are of one version",
         "install all of them from one checkout: cargo xtask install",

@@ -139,7 +139,7 @@ async fn ask<'a>(
 ) -> Option<(&'a str, Verdict)> {
     Some(match check.run {
         // The settings that a firing has were checked, and posts wait for a sink that is away.
-        Run::Settings | Run::Sink(_) => return None,
+        Run::Settings | Run::Sink(_) | Run::Bare(_) => return None,
         Run::Machine(run) => ("", run(scene.machine).await?),
         Run::Home(run) => ("", run(scene).await?),
         Run::Account(run) => {

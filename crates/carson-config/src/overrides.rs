@@ -10,6 +10,7 @@ use crate::document::{join, parent};
 use crate::finding::Finding;
 use crate::keys::SETTINGS;
 use crate::kind::Kind;
+use crate::nearest::nearest;
 
 /// Variables and their values, by dotted key.
 #[derive(Debug, Default)]
@@ -48,8 +49,8 @@ impl Overrides {
                     }
                 }
             };
-            let finding = Finding::new(&file, None, &path, problem);
-            findings.push(finding.hint("CARSON_<SECTION>__<KEY> overrides a key of carson.toml"));
+            let hint = hint(&path);
+            findings.push(Finding::new(&file, None, &path, problem).hint(hint));
         }
         overrides
     }
@@ -65,6 +66,19 @@ impl Overrides {
             let key: Vec<String> = key.split('.').map(|part| format!("{part:?}")).collect();
             format!("{} = {value}", key.join("."))
         })
+    }
+}
+
+/// What the variable may have been meant to be called.
+fn hint(path: &str) -> String {
+    let (section, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let known = SETTINGS.names_in(section);
+    match nearest(name, &known).filter(|near| *near != name) {
+        Some(near) => {
+            let meant = join(section, near).to_uppercase().replace('.', "__");
+            format!("did you mean CARSON_{meant}?")
+        }
+        None => "CARSON_<SECTION>__<KEY> overrides a key of carson.toml".to_owned(),
     }
 }
 

@@ -237,6 +237,10 @@ fn the_environment_overrides_and_is_told() {
             .contains("environment CARSON_FLEET__MAX"),
         "{unknown}"
     );
+    let misspelt = [("CARSON_FLEET__MAX_FIRING", "1")];
+    let misspelt = load(&options(dir.path(), &misspelt)).unwrap_err();
+    let meant = "did you mean CARSON_FLEET__MAX_FIRINGS?";
+    assert!(misspelt.to_string().contains(meant), "{misspelt}");
 }
 
 #[test]

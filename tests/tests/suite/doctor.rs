@@ -352,6 +352,23 @@ fn settings_that_cannot_be_read_leave_the_machine_to_look_at() {
     }
 }
 
+#[test]
+fn before_there_is_a_home_the_agents_are_looked_for_by_name() {
+    let mut fleet = TestFleet::new();
+    fs::remove_file(fleet.home().join("carson.toml")).unwrap();
+    fleet.set_env("PATH", "/usr/bin:/bin");
+    let all = checks(&fleet.carson(&["doctor", "--json"]));
+    let none = check(&all, "agents.installed");
+    assert_eq!(none["health"], "warning", "{none:#}");
+    assert!(none["found"].to_string().contains("none of claude, codex"));
+    let mut fleet = fleet.with_program("codex", "exit 0\n");
+    let programs = fleet.root().join("programs");
+    fleet.set_env("PATH", format!("{}:/usr/bin:/bin", programs.display()));
+    let all = checks(&fleet.carson(&["doctor", "--json"]));
+    let one = check(&all, "agents.installed");
+    assert_eq!(one["found"], "codex on PATH", "{one:#}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_chat_that_takes_posts_and_does_not_let_us_listen_is_told() {
     let server = MockServer::start().await;

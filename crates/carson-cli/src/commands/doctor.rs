@@ -27,6 +27,9 @@ async fn examine(app: &App) -> Result<Vec<Checked>, CommandError> {
         Ok(loaded) => loaded,
         Err(findings) => {
             let mut all = carson_checks::doctor_of_machine(&machine).await;
+            if !app.layout.settings().exists() {
+                all.extend(carson_checks::doctor_without_home());
+            }
             all.extend(carson_checks::settings(&findings.0));
             return Ok(all);
         }

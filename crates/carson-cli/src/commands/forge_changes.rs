@@ -1,13 +1,12 @@
 //! `carson issue` and `carson pr` where they change something, and `carson pr diff`
 
-use std::io::IsTerminal;
-
 use carson_core::untrusted::one_line;
 use carson_forge::Issue;
 use carson_home::Home;
 use carson_operator::pull_ends::{self, Ended};
 use carson_operator::{Ask, issue_edits, pulls};
 
+use super::agreement::Wanted;
 use crate::app::App;
 use crate::args::{IssueAction, PrAction, RepoArg};
 use crate::error::CommandError;
@@ -134,19 +133,9 @@ fn goes_on(app: &App, ended: &Ended, how: &str) {
 
 /// A merge changes a branch that Carson itself never pushes, so a person says yes to it.
 async fn agree(home: &Home, number: u64, repo: Option<String>) -> Result<(), CommandError> {
-    let no = |why: &str| CommandError::usage(why).hint("add --yes to merge without a question");
-    if !std::io::stdin().is_terminal() {
-        return Err(no("a merge wants a yes, and nobody is here to give it"));
-    }
+    let wanted = Wanted("merge without a question");
+    wanted.of_a_person()?;
     let pull = pulls::Show { number, repo }.answer(home).await?.pull;
     let (title, head, base) = (one_line(&pull.title, TITLE), &pull.head, &pull.base);
-    print::line(&format!(
-        "#{number} {title}: merge {head} into {base}? [y/N]"
-    ));
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(no("nothing was merged")),
-    }
+    wanted.ask(&format!("#{number} {title}: merge {head} into {base}?"))
 }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod agent;
+mod agreement;
 mod approve;
 mod backup;
 mod block;

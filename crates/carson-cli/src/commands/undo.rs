@@ -1,11 +1,10 @@
 //! `carson undo`
 
-use std::io::IsTerminal;
-
 use carson_operator::Ask;
 use carson_operator::undo::{Undo, Undone, UndoneFiring, Way};
 use carson_store::UndoState;
 
+use super::agreement::Wanted;
 use crate::app::App;
 use crate::args;
 use crate::error::CommandError;
@@ -28,7 +27,8 @@ pub async fn run(app: &App, args: args::Undo) -> Result<u8, CommandError> {
         if args.dry_run || !is_anything_owed(&looked) {
             return Ok(code(&looked));
         }
-        agree()?;
+        // As with a merge: a person says yes to it, or `--yes` does.
+        Wanted("take it back without a question").ask("take this back?")?;
     }
     let done = ask(true).answer(&home).await?;
     if app.json {
@@ -51,24 +51,6 @@ fn is_unfinished(one: &UndoneFiring) -> bool {
 
 fn is_anything_owed(all: &Undone) -> bool {
     all.firings.iter().any(|one| one.count(UndoState::Owed) > 0)
-}
-
-/// As with a merge: a person says yes to it, or `--yes` does.
-fn agree() -> Result<(), CommandError> {
-    let no =
-        |why: &str| CommandError::usage(why).hint("add --yes to take it back without a question");
-    if !std::io::stdin().is_terminal() {
-        return Err(no(
-            "nothing was done: it wants a yes, and nobody is here to give it",
-        ));
-    }
-    print::line("take this back? [y/N]");
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    match answer.trim().to_lowercase().as_str() {
-        "y" | "yes" => Ok(()),
-        _ => Err(no("nothing was done")),
-    }
 }
 
 fn show(all: &Undone) {

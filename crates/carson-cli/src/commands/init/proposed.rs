@@ -4,10 +4,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use carson_core::{EngineKind, Program};
-use carson_engine::Engine;
+use carson_core::EngineKind;
+use carson_engine::{Engine, installed, named_clis};
 use carson_forge::OPENERS;
-use carson_proc::own_program;
 use chrono_tz::Tz;
 
 use crate::args::Init;
@@ -28,34 +27,18 @@ pub fn engine(said: Option<EngineKind>, has_program: bool) -> Result<EngineKind,
     if let Some(said) = said {
         return Ok(said);
     }
-    let clis = clis();
+    let clis = named_clis();
     // A program without a word of whose it is: the first one's.
     if has_program && let Some((first, _)) = clis.first() {
         return Ok(*first);
     }
     let environ: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-    let path = std::env::var_os("PATH");
-    let installed: Vec<EngineKind> = clis
-        .iter()
-        .filter(|(_, program)| own_program(Path::new(program), path.as_deref()).is_some())
-        .map(|(engine, _)| *engine)
-        .collect();
+    let installed: Vec<EngineKind> = installed().into_iter().map(|(engine, _)| engine).collect();
     let signed_in = installed
         .iter()
         .find(|engine| is_signed_in(**engine, &environ));
     let first = signed_in.or(installed.first()).copied();
     first.ok_or_else(|| none_installed(&clis))
-}
-
-/// Engines that are a CLI of a name and know their models.
-fn clis() -> Vec<(EngineKind, &'static str)> {
-    EngineKind::all()
-        .filter(|engine| !engine.facts().needs_model)
-        .filter_map(|engine| match engine.facts().program {
-            Program::Cli(program) => Some((engine, program)),
-            Program::Any | Program::Own => None,
-        })
-        .collect()
 }
 
 fn none_installed(clis: &[(EngineKind, &str)]) -> CommandError {
