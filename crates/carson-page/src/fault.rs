@@ -21,6 +21,14 @@ struct Page<'a> {
     hint: Option<&'a str>,
 }
 
+/// The same inside a page that has begun.
+#[derive(Template)]
+#[template(path = "fault.html", block = "why")]
+struct Part<'a> {
+    why: &'a str,
+    hint: Option<&'a str>,
+}
+
 impl Fault {
     /// The address leads nowhere.
     pub(crate) fn nowhere() -> Self {
@@ -48,6 +56,16 @@ impl Fault {
             why,
             hint: Some("the daemon's log says more".to_owned()),
         }
+    }
+
+    /// The same inside a page that has begun.
+    pub(crate) fn in_a_page(&self) -> String {
+        let part = Part {
+            why: &self.why,
+            hint: self.hint.as_deref(),
+        };
+        part.render()
+            .unwrap_or_else(|_| "that did not work".to_owned())
     }
 
     pub(crate) fn template(error: askama::Error) -> Self {

@@ -1,8 +1,12 @@
 //! What all pages have around them.
 
+use std::convert::Infallible;
+
 use askama::Template;
+use axum::body::Body;
 use axum::response::{Html, IntoResponse, Response};
 use carson_home::Home;
+use futures_util::stream::{StreamExt as _, iter, once};
 
 use crate::desk::Desk;
 use crate::fault::Fault;
@@ -54,6 +58,42 @@ impl Frame {
             menu: MENU,
         }
     }
+}
+
+/// What stands above what a page is about.
+#[derive(Template)]
+#[template(path = "top.html")]
+struct Top<'a> {
+    frame: &'a Frame,
+}
+
+/// What stands below it.
+#[derive(Template)]
+#[template(path = "tail.html")]
+struct Tail {
+    zone: &'static str,
+}
+
+/// A page whose top leaves at once: a browser has the style sheet and shows whose page it is, while the rest is
+/// looked up. What goes wrong there is told in the page: its status has left.
+pub(crate) fn early(
+    home: Home,
+    frame: &Frame,
+    main: impl Future<Output = Result<String, Fault>> + Send + 'static,
+) -> Result<Response, Fault> {
+    let top = Top { frame }.render().map_err(Fault::template)?;
+    let top = home.redactor.redact(&top).into_owned();
+    let tail = Tail {
+        zone: frame.zone_name,
+    };
+    let tail = tail.render().map_err(Fault::template)?;
+    let rest = async move {
+        let main = main.await.unwrap_or_else(|fault| fault.in_a_page());
+        home.redactor.redact(&(main + &tail)).into_owned()
+    };
+    let parts = iter([top]).chain(once(rest));
+    let parts = parts.map(Ok::<_, Infallible>);
+    Ok(Html(Body::from_stream(parts)).into_response())
 }
 
 /// A page as it leaves: without secrets, whoever wrote them into it.

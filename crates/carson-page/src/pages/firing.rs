@@ -85,7 +85,7 @@ pub(crate) async fn page(
         )
     });
     let page = Page {
-        row: FiringRow::of(&frame, firing),
+        row: FiringRow::of(&frame.zone, firing),
         what: what(firing),
         facts: facts(&frame, &shown),
         pull: pull(firing),

@@ -65,7 +65,10 @@ pub(crate) async fn page(
         .filter(|_| more)
         .map(|row| format!("/firings?before={}{of_role}", row.id));
     let firings = Firings {
-        rows: rows.iter().map(|row| FiringRow::of(&frame, row)).collect(),
+        rows: rows
+            .iter()
+            .map(|row| FiringRow::of(&frame.zone, row))
+            .collect(),
         newest: format!("/firings?{}", of_role.trim_start_matches('&')),
         older,
         role,

@@ -128,7 +128,7 @@ pub(crate) async fn page(
         chart: chart::Timeline::of(&frame.zone, &span),
         rows: newest
             .iter()
-            .map(|row| FiringRow::of(&frame, row))
+            .map(|row| FiringRow::of(&frame.zone, row))
             .collect(),
         has_streak: reasons.streak > 0 || reasons.breaker.is_open(),
         frame,

@@ -6,9 +6,8 @@ use carson_core::work::WorkKey;
 use carson_operator::firings::reason;
 use carson_store::Firing;
 
-use crate::frame::Frame;
 use crate::mark::Badge;
-use crate::text::{cost, line, link, span};
+use crate::text::{Zone, cost, line, link, span};
 
 /// A firing in a table.
 pub(crate) struct FiringRow {
@@ -32,8 +31,8 @@ pub(crate) struct Link {
 }
 
 impl FiringRow {
-    pub(crate) fn of(frame: &Frame, row: &Firing) -> Self {
-        let ended = row.ended_at.unwrap_or(frame.zone.now);
+    pub(crate) fn of(zone: &Zone, row: &Firing) -> Self {
+        let ended = row.ended_at.unwrap_or(zone.now);
         Self {
             id: row.id.to_string(),
             short: row.id.short(),
@@ -41,7 +40,7 @@ impl FiringRow {
             badge: Badge::of(row),
             what: what(row),
             why: line(reason(row)),
-            at: frame.zone.at(row.claimed_at),
+            at: zone.at(row.claimed_at),
             took: span(ended - row.claimed_at),
             cost: cost(row),
             pull: pull(row),

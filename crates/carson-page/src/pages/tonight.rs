@@ -6,6 +6,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
 use axum::response::Response;
+use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
 use carson_operator::firings::List;
@@ -17,10 +18,10 @@ use super::rows::FiringRow;
 use crate::chart;
 use crate::desk::Desk;
 use crate::fault::Fault;
-use crate::frame::{Frame, page as whole};
+use crate::frame::{Frame, early};
 use crate::guard::Signed;
 use crate::mark::{Badge, MARKS};
-use crate::text::usd;
+use crate::text::{Zone, usd};
 
 /// The spans that can be chosen.
 const SPANS: [&str; 5] = ["6h", "12h", "24h", "3d", "7d"];
@@ -41,9 +42,8 @@ pub(crate) struct Asked {
 }
 
 #[derive(Template)]
-#[template(path = "tonight.html")]
+#[template(path = "tonight.html", block = "main")]
 struct Tonight {
-    frame: Frame,
     since: &'static str,
     spans: Vec<(&'static str, bool)>,
     chart: chart::Timeline,
@@ -70,6 +70,22 @@ pub(crate) async fn page(
             SPANS.join(", ")
         )));
     };
+    let (roles, after) = (home.fleet.roles.len(), asked.after.unwrap_or(0));
+    if after > 0 && after >= roles {
+        let said = format!("after is less than the number of roles, {roles}");
+        return Err(Fault::asked(said));
+    }
+    let frame = Frame::of((&desk, &home), &signed, ("/", "Tonight"));
+    let main = tonight(home.clone(), frame.zone, (since, after));
+    early(home, &frame, main)
+}
+
+/// What it is about: what stands below its head.
+async fn tonight(
+    home: Home,
+    zone: Zone,
+    (since, after): (&'static str, usize),
+) -> Result<String, Fault> {
     let newest = List {
         role: None,
         since: Some(since.to_owned()),
@@ -78,12 +94,7 @@ pub(crate) async fn page(
     };
     // They wait for the database, each on a connection of its own.
     let (seen, newest) = tokio::try_join!(Status {}.answer(&home), newest.answer(&home))?;
-    let after = asked.after.unwrap_or(0);
     let ordered = trouble_first(&seen.roles);
-    if after > 0 && after >= ordered.len() {
-        let said = format!("after is less than the number of roles, {}", ordered.len());
-        return Err(Fault::asked(said));
-    }
     let lanes = ordered.iter().skip(after).take(LANES);
     let roles: Vec<String> = lanes.map(|role| role.name.to_string()).collect();
     let span = timeline::Timeline {
@@ -93,8 +104,6 @@ pub(crate) async fn page(
         until: None,
     };
     let span = span.answer(&home).await?;
-    let frame = Frame::of((&desk, &home), &signed, ("/", "Tonight"));
-    let zone = frame.zone;
     let next = seen
         .roles
         .iter()
@@ -114,19 +123,15 @@ pub(crate) async fn page(
         running: seen
             .running
             .iter()
-            .map(|row| FiringRow::of(&frame, row))
+            .map(|row| FiringRow::of(&zone, row))
             .collect(),
-        newest: newest
-            .iter()
-            .map(|row| FiringRow::of(&frame, row))
-            .collect(),
+        newest: newest.iter().map(|row| FiringRow::of(&zone, row)).collect(),
         spent: spent(&home, &seen),
         stops: stops(&seen),
         next,
         daemon: no_daemon(&seen),
-        frame,
     };
-    whole(&home, &tonight)
+    tonight.render().map_err(Fault::template)
 }
 
 fn limit(lanes: usize) -> u32 {
@@ -170,7 +175,7 @@ fn legend() -> Vec<Badge> {
     MARKS.iter().map(badge).collect()
 }
 
-fn spent(home: &carson_home::Home, seen: &Seen) -> String {
+fn spent(home: &Home, seen: &Seen) -> String {
     let spent = usd(seen.spent_today, seen.spent_estimated);
     match home.fleet.max_cost_usd_per_day {
         Some(most) => format!("{spent} of ${most:.2}"),

@@ -11,6 +11,8 @@ pub struct Got {
     pub status: u16,
     pub head: String,
     pub body: String,
+    /// The body as it came, where it came in parts.
+    pub parts: Vec<String>,
 }
 
 impl Got {
@@ -67,9 +69,31 @@ pub async fn send(
     let (head, body) = text
         .split_once("\r\n\r\n")
         .unwrap_or_else(|| panic!("{text:?}"));
+    let parts = match head.to_lowercase().contains("transfer-encoding: chunked") {
+        true => chunks(body),
+        false => Vec::new(),
+    };
     Got {
         status: head.split(' ').nth(1).unwrap().parse().unwrap(),
         head: head.to_owned(),
-        body: body.to_owned(),
+        body: match parts.is_empty() {
+            true => body.to_owned(),
+            false => parts.concat(),
+        },
+        parts,
+    }
+}
+
+/// RFC 9112, section 7.1: each after its length in bytes, the last with none.
+fn chunks(mut body: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    loop {
+        let (length, rest) = body.split_once("\r\n").unwrap();
+        let length = usize::from_str_radix(length, 16).unwrap();
+        if length == 0 {
+            return all;
+        }
+        all.push(rest[..length].to_owned());
+        body = rest[length..].strip_prefix("\r\n").unwrap();
     }
 }

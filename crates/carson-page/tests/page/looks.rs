@@ -168,3 +168,24 @@ async fn the_past_is_turned_page_by_page() {
     }
     assert_eq!((seen, pages), (61, 2));
 }
+
+#[tokio::test]
+async fn the_head_of_tonight_leaves_before_its_rest_is_known() {
+    let scene = Scene::empty().await;
+    let signed = scene.signed_in().await;
+    let got = signed.get("/").await;
+    let [head, rest] = got.parts.as_slice() else {
+        panic!("not in two parts: {got:#?}");
+    };
+    assert!(head.starts_with("<!doctype html>") && head.contains("<h1>Tonight</h1>"));
+    assert!(head.contains("/assets/page.css") && !head.contains("Spent today"));
+    assert!(rest.contains("Spent today") && rest.trim_end().ends_with("</html>"));
+
+    // What goes wrong then is told where the rest would be.
+    scene.home.store.close().await;
+    let got = signed.get("/").await;
+    assert_eq!(got.status, 200);
+    let told = got.parts[1].contains("role=\"alert\"") && got.body.trim_end().ends_with("</html>");
+    assert!(told && !got.body.contains("Spent today"), "{got:#?}");
+    assert_eq!(signed.get("/roles").await.status, 503);
+}
