@@ -30,7 +30,7 @@ async fn note(store: &Store, nth: i64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_is_counted_is_counted_once_whatever_becomes_of_the_server() {
     let database = TestDatabase::new();
-    let wire = Wire::to(&database);
+    let wire = Wire::to(&database.url());
     let store = Store::open(&wire.url()).await.unwrap().patient(PATIENCE);
     let counting = tokio::spawn(async move {
         for nth in 0..COUNTED {
@@ -69,7 +69,7 @@ async fn what_is_counted_is_counted_once_whatever_becomes_of_the_server() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn connections_that_died_without_a_word_are_found_out_in_seconds() {
     let database = TestDatabase::new();
-    let wire = Wire::to(&database);
+    let wire = Wire::to(&database.url());
     let store = Store::open(&wire.url()).await.unwrap().patient(PATIENCE);
     for nth in 0..3 {
         note(&store, nth).await;
@@ -89,7 +89,7 @@ async fn connections_that_died_without_a_word_are_found_out_in_seconds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn who_has_no_patience_is_told_that_the_server_is_away() {
     let database = TestDatabase::new();
-    let wire = Wire::to(&database);
+    let wire = Wire::to(&database.url());
     let store = Store::open(&wire.url()).await.unwrap();
     wire.cut();
     let began = Instant::now();

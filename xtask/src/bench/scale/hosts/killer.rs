@@ -17,6 +17,8 @@ use crate::simulate::random::Random;
 
 /// Between two looks at what is due.
 const LOOK: Duration = Duration::from_millis(100);
+/// How often something else is tried where there is nothing to hit.
+const TRIES: u32 = 20;
 /// Between two new pieces of work.
 const WORK: Duration = Duration::from_secs(2);
 
@@ -132,52 +134,58 @@ impl<'s> Killer<'s> {
             .is_none_or(|end| end.is_some()))
     }
 
+    /// Hits something; what is not there just now gives way to something else.
     fn hit(&mut self) -> anyhow::Result<()> {
-        match self.random.unit() {
-            part if part < 0.22 => self.hit_daemon(),
-            part if part < 0.50 => {
-                self.hit_firing();
-                Ok(())
+        for _ in 0..TRIES {
+            let hit = match self.random.unit() {
+                part if part < 0.22 => self.hit_daemon()?,
+                part if part < 0.50 => self.hit_firing(),
+                part if part < 0.68 => self.hit_host(What::Host)?,
+                part if part < 0.84 => self.hit_host(What::Freeze)?,
+                _ => self.hit_connections()?,
+            };
+            if hit {
+                return Ok(());
             }
-            part if part < 0.66 => self.hit_host(What::Host, self.hosts_are_up()),
-            part if part < 0.80 => self.hit_host(What::Freeze, self.hosts_are_up()),
-            _ => self.hit_connections(),
-        }
-    }
-
-    fn hit_daemon(&mut self) -> anyhow::Result<()> {
-        let (which, back) = (self.any(self.hosts.len()), self.seconds(2.0, 8.0));
-        let host = &mut self.hosts[which];
-        if host.is_up() {
-            let name = host.name;
-            host.kill_daemon(back)?;
-            self.note(What::Daemon, Some(name), Vec::new(), back);
         }
         Ok(())
     }
 
-    fn hit_firing(&mut self) {
-        let found = processes::firings(self.site.root());
-        if found.is_empty() {
-            return;
+    fn hit_daemon(&mut self) -> anyhow::Result<bool> {
+        let (which, back) = (self.any(self.hosts.len()), self.seconds(2.0, 8.0));
+        let host = &mut self.hosts[which];
+        if !host.is_up() {
+            return Ok(false);
         }
-        let (pid, id) = found[self.any(found.len())].clone();
-        if kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok() {
-            self.note(What::Firing, None, vec![id], Duration::ZERO);
-        }
+        let name = host.name;
+        host.kill_daemon(back)?;
+        self.note(What::Daemon, Some(name), Vec::new(), back);
+        Ok(true)
     }
 
-    fn hit_host(&mut self, what: What, may: bool) -> anyhow::Result<()> {
+    fn hit_firing(&mut self) -> bool {
+        let found = processes::firings(self.site.root());
+        let which = self.any(found.len());
+        let Some((pid, id)) = found.get(which) else {
+            return false;
+        };
+        let is_hit = kill(Pid::from_raw(*pid), Signal::SIGKILL).is_ok();
+        if is_hit {
+            self.note(What::Firing, None, vec![id.clone()], Duration::ZERO);
+        }
+        is_hit
+    }
+
+    fn hit_host(&mut self, what: What) -> anyhow::Result<bool> {
         let which = self.any(self.hosts.len());
         let back = match what {
             What::Freeze => self.seconds(20.0, 40.0),
             _ => self.seconds(15.0, 40.0),
         };
-        if !may {
-            return Ok(());
+        if !self.hosts.iter().all(Host::is_up) {
+            return Ok(false);
         }
-        let host = &mut self.hosts[which];
-        let name = host.name;
+        let name = self.hosts[which].name;
         let at = self.hits.len();
         // Noted before: a big host takes a moment to end.
         self.note(what, Some(name), Vec::new(), back);
@@ -187,10 +195,10 @@ impl<'s> Killer<'s> {
             _ => host.die(back)?,
         }
         self.hits[at].firings = self.database.live_on(name)?;
-        Ok(())
+        Ok(true)
     }
 
-    fn hit_connections(&mut self) -> anyhow::Result<()> {
+    fn hit_connections(&mut self) -> anyhow::Result<bool> {
         let some = match self.random.unit() {
             part if part < 0.4 => None,
             part if part < 0.7 => Some(1),
@@ -201,7 +209,7 @@ impl<'s> Killer<'s> {
         if let Some(hit) = self.hits.last_mut() {
             hit.connections = cut;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn note(
@@ -223,11 +231,6 @@ impl<'s> Killer<'s> {
             firings,
             connections: 0,
         });
-    }
-
-    /// Whether another whole host may go: the others live.
-    fn hosts_are_up(&self) -> bool {
-        self.hosts.iter().all(Host::is_up)
     }
 
     fn any(&mut self, of: usize) -> usize {
