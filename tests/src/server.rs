@@ -130,10 +130,11 @@ impl TestServer {
     /// # Errors
     /// With what psql said.
     pub fn ask(&self, query: &str) -> Result<String, String> {
-        let host = self.dir.path().display();
-        let asked = self.run(&format!(
-            "psql -qAtX -h {host} -U postgres -c \"{query}\" postgres"
-        ));
+        let mut psql = self.command("psql");
+        psql.args(["-qAtX", "-U", "postgres", "-h"]);
+        psql.arg(self.dir.path()).args(["-c", query, "postgres"]);
+        let asked = psql.stdout(Stdio::piped()).stderr(Stdio::piped()).output();
+        let asked = asked.unwrap();
         match asked.status.success() {
             true => Ok(text(&asked.stdout)),
             false => Err(text(&asked.stderr)),
@@ -294,8 +295,13 @@ fn programs() -> PathBuf {
         let bin: String = asked.fetch_one(&mut connection).await.unwrap();
         bin.into()
     };
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().build().unwrap().block_on(ask)
+    // In a thread of its own, for the test may run in a runtime already.
+    let asked = thread::scope(|scope| {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().build().unwrap();
+        scope.spawn(move || runtime.block_on(ask)).join()
+    });
+    asked.unwrap()
 }
 
 /// The processes below this one.
