@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId};
-use carson_store::{Epoch, Store};
+use carson_store::{Epoch, Opening, Store};
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection, query, query_scalar};
 
@@ -100,6 +100,26 @@ async fn who_has_no_patience_is_told_that_the_server_is_away() {
         began.elapsed()
     );
     wire.up();
+    assert!(store.pauses().await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_server_that_is_away_when_it_is_opened_is_waited_for() {
+    let database = TestDatabase::new();
+    let wire = Wire::to(&database.url());
+    wire.cut();
+    let url = wire.url();
+    let opening = tokio::spawn(async move {
+        let opening = Opening {
+            away: PATIENCE,
+            ..Opening::default()
+        };
+        Store::open_as(&url, opening).await
+    });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!opening.is_finished());
+    wire.up();
+    let store = opening.await.unwrap().unwrap();
     assert!(store.pauses().await.unwrap().is_empty());
 }
 

@@ -96,8 +96,11 @@ fn explains(hit: &Hit, row: &Row) -> bool {
     match hit.what {
         What::Firing => hit.firings.contains(&row.id),
         What::Host | What::Freeze => meanwhile && hit.host == Some(row.host.as_str()),
-        // It had no time to start the process.
-        What::Daemon => meanwhile && row.started.is_none() && hit.host == Some(row.host.as_str()),
+        // It had no time to start the process; who concludes such a row takes it first.
+        What::Daemon => {
+            let began = row.started.is_some_and(|started| started < hit.at);
+            meanwhile && !began && hit.host == Some(row.host.as_str())
+        }
         What::Connections => false,
     }
 }

@@ -86,8 +86,9 @@ fn of_host(dir: &Path) -> Vec<Process> {
     }
 }
 
-/// Ends everything on a host in the midst of what it does.
+/// Ends everything on a host in the midst of what it does: nobody on it sees another one end.
 pub fn end(dir: &Path) {
+    freeze(dir);
     signal_until_none(dir, Signal::SIGKILL, |_| true);
 }
 
