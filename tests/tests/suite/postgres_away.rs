@@ -17,7 +17,7 @@ use crate::postgres::{barrier, fleet_at, start};
 /// Longer than a connection is waited for.
 pub(crate) const AWAY: Duration = Duration::from_secs(15);
 
-/// A daemon; ended when it is dropped.
+/// A daemon; ended when it is dropped, after its firings: one that is left without a database waits for hours.
 struct Daemon(Child);
 
 impl Drop for Daemon {
@@ -38,7 +38,7 @@ pub(crate) fn nothing_is_lost_or_doubled(
     let fleet = fleet_at(Some(wire.url()), true);
     fleet.role_at("clock", "play", "* * * * * *", "");
     fleet.issue("butler", "Work", "To do.");
-    let mut daemon = fleet.command(&["daemon"]);
+    let mut daemon = fleet.command(&["daemon", "--drain"]);
     let daemon = daemon.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut daemon = Daemon(daemon.unwrap());
     let mut firing = start(&fleet, &["fire", "butler", "--json"]);
