@@ -6,7 +6,8 @@
 //! database is away, and looks again later.
 //!
 //! A connection that is dead and does not say so (a cut cable, a proxy that froze) is found out before it is used
-//! and when it is given back, within [`PING`]; a question that is under way has [`IN_FLIGHT`].
+//! and when it is given back, within [`PING`]; a question that is under way has [`IN_FLIGHT`], or where somebody waits
+//! for the answer [`IMPATIENT`].
 //!
 //! A transaction whose end was cut off is not begun again before the server said what became of it: what it wrote is
 //! written once. Its number alone does not tell (`pg_xact_status`): one that a killed server had not written down yet is
@@ -30,6 +31,8 @@ const PING: Duration = Duration::from_secs(3);
 const FRESH: Duration = Duration::from_secs(1);
 /// How long an answer is waited for: longer than a server that is paused for a moment, which then answers.
 const IN_FLIGHT: Duration = Duration::from_secs(60);
+/// The same where nobody is patient: a daemon that waits for such an answer fires nothing.
+const IMPATIENT: Duration = Duration::from_secs(20);
 /// How soon it is asked again at first.
 const SOON: Duration = Duration::from_millis(100);
 /// And at the latest.
@@ -96,11 +99,15 @@ impl Waits {
         &self,
         asked: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        match timeout(IN_FLIGHT, asked).await {
+        let within = match self.patience.is_zero() {
+            true => IMPATIENT,
+            false => IN_FLIGHT,
+        };
+        match timeout(within, asked).await {
             Ok(answer) => answer,
             Err(_) => Err(StoreError::Query(sqlx::Error::Io(std::io::Error::new(
                 std::io::ErrorKind::TimedOut,
-                "the server has not answered for a minute",
+                "the server has not answered in time",
             )))),
         }
     }

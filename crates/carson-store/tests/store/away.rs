@@ -101,6 +101,18 @@ async fn who_has_no_patience_is_told_that_the_server_is_away() {
     );
     wire.up();
     assert!(store.pauses().await.unwrap().is_empty());
+
+    // A connection that was used just now is not asked whether it lives.
+    wire.silent();
+    let began = Instant::now();
+    store.pauses().await.unwrap_err();
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+    wire.up();
+    assert!(store.pauses().await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
