@@ -6,6 +6,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
+    clippy::print_stderr,
     reason = "support of tests: it runs the server's own programs, and may panic"
 )]
 
