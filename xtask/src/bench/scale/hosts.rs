@@ -257,7 +257,7 @@ impl Books {
             figure(
                 "later than 30 s",
                 format!(
-                    "{} with another host there; {} while the daemons of the others were dead, too",
+                    "{} with another host there; {} while the others' daemons had been killed, too, or the same host was hit again",
                     deaths.late.len(),
                     deaths.unseen.len()
                 ),
@@ -294,9 +294,11 @@ impl Books {
             *outcomes.entry(outcome).or_default() += 1;
         }
         format!(
-            "{outcomes:?}; {} sessions began, of {} that had come to their end the firing was cut off",
+            "{outcomes:?}; {} sessions began, of {} that had come to their end the firing was cut off; \
+             {} found the forge locked by a frozen host",
             self.works.journals.len(),
-            self.undone()
+            self.undone(),
+            deaths::locked_out(&self.rows)
         )
     }
 

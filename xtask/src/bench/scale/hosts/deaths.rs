@@ -12,6 +12,9 @@ const SOON: f64 = 30.0;
 /// A host whose daemon began a shorter while ago judges nobody.
 const JUDGES_AFTER: f64 = 20.0;
 
+/// What a firing says that waited for it in vain.
+const FORGE_LOCK: &str = "/forge/sample/.lock";
+
 /// How long it took, for the firings of dead hosts, of frozen ones, and those that were killed alone.
 #[derive(Debug, Default)]
 pub struct Deaths {
@@ -20,7 +23,7 @@ pub struct Deaths {
     pub alone: Vec<Duration>,
     /// Of a host's death and not soon enough, while another host was there to conclude them.
     pub late: Vec<String>,
-    /// The same, while the other hosts had lost their daemons, too.
+    /// The same, while the other hosts had lost their daemons, too, or the host that came back was hit again.
     pub unseen: Vec<String>,
 }
 
@@ -53,7 +56,7 @@ impl Deaths {
         }
         if took.as_secs_f64() > SOON && hit.what != What::Firing {
             let told = format!("after {:.1} s: {}", took.as_secs_f64(), row.named());
-            match has_a_judge(hits, hit) {
+            match has_a_judge(hits, hit) && !is_hit_again(hits, hit) {
                 true => self.late.push(told),
                 false => self.unseen.push(told),
             }
@@ -80,6 +83,19 @@ fn has_a_judge(hits: &[Hit], death: &Hit) -> bool {
     undisturbed.next().is_some()
 }
 
+/// Whether its host was back for a moment: then it seemed to live for as long as a lease lasts.
+fn is_hit_again(hits: &[Hit], death: &Hit) -> bool {
+    let within = |hit: &&Hit| hit.at > death.at && hit.at < death.at + SOON;
+    let mut again = hits.iter().filter(within);
+    again.any(|hit| hit.host == death.host)
+}
+
+/// Firings that found the folder of the forge locked for too long.
+pub fn locked_out(rows: &[Row]) -> usize {
+    let rows = rows.iter();
+    rows.filter(|row| row.reason.contains(FORGE_LOCK)).count()
+}
+
 /// Firings that ended otherwise than they would have in peace, and that no hit explains.
 pub fn unexplained(hits: &[Hit], rows: &[Row]) -> Vec<String> {
     let bad = rows.iter().filter(|row| {
@@ -95,6 +111,10 @@ fn explains(hit: &Hit, row: &Row) -> bool {
     let meanwhile = hit.at > row.claimed - 1.0 && row.ended.is_none_or(|ended| hit.at < ended);
     match hit.what {
         What::Firing => hit.firings.contains(&row.id),
+        // A forge of files is locked for as long as somebody writes there, who may be frozen.
+        What::Freeze if row.reason.contains(FORGE_LOCK) => {
+            hit.until > row.claimed && row.ended.is_none_or(|ended| hit.at < ended)
+        }
         What::Host | What::Freeze => meanwhile && hit.host == Some(row.host.as_str()),
         // It had no time to start the process; who concludes such a row takes it first.
         What::Daemon => {
@@ -139,12 +159,14 @@ mod tests {
         assert_eq!((soon.of_hosts.len(), soon.late.len()), (1, 0));
         let late = Deaths::read(&[death()], &[row(140.0)]);
         assert_eq!((late.late.len(), late.unseen.len()), (1, 0));
+        let again = [death(), hit(What::Freeze, "a", 120.0, 125.0)];
+        let rows = [row(140.0)];
+        assert_eq!(Deaths::read(&again, &rows).late.len(), 0);
         let others = [
             death(),
             hit(What::Daemon, "b", 101.0, 108.0),
             hit(What::Daemon, "c", 85.0, 90.0),
         ];
-        let rows = [row(140.0)];
         let unseen = Deaths::read(&others, &rows);
         assert_eq!((unseen.late.len(), unseen.unseen.len()), (0, 1));
     }
@@ -168,5 +190,12 @@ mod tests {
             unexplained(&[hit(What::Connections, "a", 100.0, 1.0)], &rows).len(),
             1
         );
+        let frozen = [hit(What::Freeze, "b", 80.0, 110.0)];
+        assert_eq!(unexplained(&frozen, &rows).len(), 1);
+        let locked = Row {
+            reason: format!("{FORGE_LOCK}: operation would block"),
+            ..row(120.0)
+        };
+        assert_eq!(unexplained(&frozen, &[locked]).len(), 0);
     }
 }
