@@ -11,6 +11,7 @@ pub mod judge;
 mod mcp_sdk;
 pub mod model;
 pub mod postgres;
+pub mod server;
 mod set_clock;
 mod until;
 pub mod users;

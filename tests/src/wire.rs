@@ -14,8 +14,6 @@ use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 
-use crate::postgres::TestDatabase;
-
 const UP: u8 = 0;
 /// What is sent waits.
 const SILENT: u8 = 1;
@@ -48,13 +46,13 @@ struct Shared {
 }
 
 impl Wire {
-    /// One to this database.
+    /// One to the database at this address. Who is behind its socket is looked up for each connection.
     ///
     /// # Panics
     /// When there is no address to listen on, or the server has no socket.
     #[must_use]
-    pub fn to(database: &TestDatabase) -> Self {
-        let options = PgConnectOptions::from_str(&database.url()).unwrap();
+    pub fn to(database: &str) -> Self {
+        let options = PgConnectOptions::from_str(database).unwrap();
         let dir = options.get_socket().cloned();
         let dir = dir.unwrap_or_else(|| PathBuf::from(options.get_host()));
         let shared = Arc::new(Shared {

@@ -191,7 +191,7 @@ pub fn run_samples(interrupt: &Interrupt, other: Option<&str>) -> anyhow::Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures what grows with the fleet.
+/// Measures what grows with the fleet. Fails where something was lost or done twice.
 ///
 /// # Errors
 /// When something cannot be built, started or read.
@@ -201,8 +201,15 @@ pub fn run_scale(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCod
         Some(other) => other.clone(),
         None => installed(interrupt)?,
     };
-    print(&scale::measure(interrupt, &carson, &options)?);
-    Ok(ExitCode::SUCCESS)
+    let measured = scale::measure(interrupt, &carson, &options)?;
+    print(&measured.figures);
+    for wrong in &measured.wrong {
+        println!("WRONG: {wrong}");
+    }
+    Ok(match measured.wrong.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 /// Measures how well and how fast lessons are found: it prints its figures itself.

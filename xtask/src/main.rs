@@ -119,9 +119,10 @@ commands:
                   sample; their packages come from the registries
   bench memory    measure how well and how fast lessons are found, by words, by meaning and by both; some
                   minutes, and 110 MB of downloads at the first time
-  bench scale [--carson FILE] [--benches N] [--only PART]
-                  measure 100,000 firings, 1,000 due roles, 200 firings at once, 10,000 orphan benches (N), and
-                  claims a second on PostgreSQL; PART is reads, admission, together, prune or claims
+  bench scale [--carson FILE] [--benches N] [--minutes N] [--seed N] [--only PART]
+                  measure 100,000 firings, 1,000 due roles, 200 firings at once, 10,000 orphan benches (N),
+                  claims a second on PostgreSQL, and three hosts on one while daemons, firings, hosts and
+                  connections are killed at random; PART is reads, admission, together, prune, claims or hosts
   simulate [--seed N]
                   what bounds a fleet of 10, 1,000 and 100,000 roles, by a model that is held against what was
                   measured; see docs/SCALE.md";

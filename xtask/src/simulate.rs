@@ -12,7 +12,7 @@ mod database;
 mod fleet;
 mod host;
 mod points;
-mod random;
+pub mod random;
 
 use std::process::ExitCode;
 

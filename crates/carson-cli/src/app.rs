@@ -18,6 +18,9 @@ use crate::print;
 /// How long a firing waits for a database that another process holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(120);
 
+/// How long one that was claimed waits for a server that is away when it begins: by then it is taken for dead.
+const AWAY: Duration = Duration::from_secs(9 * 60);
+
 /// The variable that names the home.
 const HOME: &str = "CARSON_HOME";
 
@@ -171,6 +174,7 @@ impl App {
         let opening = Opening {
             create: false,
             patience: LOCK_PATIENCE,
+            away: AWAY,
         };
         self.home_opened(self.load()?.fleet, opening).await
     }

@@ -86,6 +86,7 @@ pub async fn claim_all(home: &Home, wishes: &[(&Role, Wish)]) -> Result<Vec<Clai
                 skips.extend(wish.slot.map(|slot| NewSkip {
                     role: role.name.clone(),
                     slot,
+                    missed: wish.missed,
                     reason: reason.clone(),
                 }));
                 Claimed::Skipped(reason)

@@ -6,10 +6,12 @@
 //! database is away, and looks again later.
 //!
 //! A connection that is dead and does not say so (a cut cable, a proxy that froze) is found out before it is used
-//! and when it is given back, within [`PING`]; a question that is under way has [`IN_FLIGHT`].
+//! and when it is given back, within [`PING`]; a question that is under way has [`IN_FLIGHT`], or where somebody waits
+//! for the answer [`IMPATIENT`].
 //!
-//! A transaction whose end was cut off is not begun again before the server said what became of it
-//! (`pg_xact_status`): what it wrote is written once. A single statement that was cut off is said again; those
+//! A transaction whose end was cut off is not begun again before the server said what became of it: what it wrote is
+//! written once. Its number alone does not tell (`pg_xact_status`): one that a killed server had not written down yet is
+//! given to the next. So each leaves a key behind. A single statement that was cut off is said again; those
 //! with which a firing writes say the same twice, but for an event, which may then stand there twice.
 
 use std::time::Duration;
@@ -19,6 +21,7 @@ use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions, PgTransaction};
 use sqlx::{Connection as _, query_scalar};
 use tokio::time::{Instant, sleep, timeout};
 use tracing::{info, warn};
+use uuid::Uuid;
 
 use crate::error::StoreError;
 
@@ -28,6 +31,8 @@ const PING: Duration = Duration::from_secs(3);
 const FRESH: Duration = Duration::from_secs(1);
 /// How long an answer is waited for: longer than a server that is paused for a moment, which then answers.
 const IN_FLIGHT: Duration = Duration::from_secs(60);
+/// The same where nobody is patient: a daemon that waits for such an answer fires nothing.
+const IMPATIENT: Duration = Duration::from_secs(20);
 /// How soon it is asked again at first.
 const SOON: Duration = Duration::from_millis(100);
 /// And at the latest.
@@ -63,8 +68,12 @@ pub(crate) fn is_away(error: &StoreError) -> bool {
 
 /// Whether a statement before this one ended the transaction (25P02).
 fn is_aborted(error: &sqlx::Error) -> bool {
+    has_code(error, "25P02")
+}
+
+fn has_code(error: &sqlx::Error, code: &str) -> bool {
     let said = error.as_database_error();
-    said.is_some_and(|said| said.code().as_deref() == Some("25P02"))
+    said.is_some_and(|said| said.code().as_deref() == Some(code))
 }
 
 /// How long one question waits for its answer, and how often it is asked.
@@ -90,11 +99,15 @@ impl Waits {
         &self,
         asked: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        match timeout(IN_FLIGHT, asked).await {
+        let within = match self.patience.is_zero() {
+            true => IMPATIENT,
+            false => IN_FLIGHT,
+        };
+        match timeout(within, asked).await {
             Ok(answer) => answer,
             Err(_) => Err(StoreError::Query(sqlx::Error::Io(std::io::Error::new(
                 std::io::ErrorKind::TimedOut,
-                "the server has not answered for a minute",
+                "the server has not answered in time",
             )))),
         }
     }
@@ -159,11 +172,15 @@ pub(crate) async fn commit(
     if patience.is_zero() {
         return Ok(tx.commit().await?);
     }
+    let key = Uuid::now_v7();
     // None has only read.
-    let xid: Result<Option<String>, sqlx::Error> =
-        query_scalar("SELECT pg_current_xact_id_if_assigned()::text")
-            .fetch_one(&mut *tx)
-            .await;
+    let xid: Result<Option<String>, sqlx::Error> = query_scalar(
+        "INSERT INTO commit_key (key) SELECT $1 WHERE pg_current_xact_id_if_assigned() IS NOT NULL \
+         RETURNING pg_current_xact_id()::text",
+    )
+    .bind(key)
+    .fetch_optional(&mut *tx)
+    .await;
     let xid = match xid {
         Ok(xid) => xid,
         // A statement was refused, which its caller expected: nothing will be written.
@@ -179,22 +196,46 @@ pub(crate) async fn commit(
     };
     let mut waits = Waits::at_most(patience);
     loop {
-        let asked = async {
-            let status: Option<String> = query_scalar("SELECT pg_xact_status($1::text::xid8)")
-                .bind(&xid)
-                .fetch_one(pool)
-                .await?;
-            Ok(status)
-        };
-        match waits.bounded(asked).await.as_ref().map(Option::as_deref) {
-            Ok(Some("committed")) => return Ok(()),
+        match waits.bounded(became_of(pool, &xid, key)).await {
+            Ok(Became::Committed) => return Ok(()),
             // Its server session has not noticed yet.
-            Ok(Some("in progress")) if waits.again(&error).await => {}
+            Ok(Became::Runs) if waits.again(&error).await => {}
             Ok(_) => return Err(error),
-            Err(other) if waits.again(other).await => {}
+            Err(other) if waits.again(&other).await => {}
             Err(_) => return Err(error),
         }
     }
+}
+
+/// What became of a transaction.
+enum Became {
+    Committed,
+    Runs,
+    Nothing,
+}
+
+/// Asks for its key once nobody can commit it any more.
+async fn became_of(pool: &PgPool, xid: &str, key: Uuid) -> Result<Became, StoreError> {
+    let status: Result<Option<String>, sqlx::Error> =
+        query_scalar("SELECT pg_xact_status($1::text::xid8)")
+            .bind(xid)
+            .fetch_one(pool)
+            .await;
+    match status {
+        Ok(Some(status)) if status == "in progress" => return Ok(Became::Runs),
+        Ok(_) => {}
+        // It forgot that one, and has not come to its number again.
+        Err(error) if has_code(&error, "22023") => {}
+        Err(error) => return Err(error.into()),
+    }
+    let is_there: bool = query_scalar("SELECT EXISTS (SELECT 1 FROM commit_key WHERE key = $1)")
+        .bind(key)
+        .fetch_one(pool)
+        .await?;
+    Ok(match is_there {
+        true => Became::Committed,
+        false => Became::Nothing,
+    })
 }
 
 /// A pool that finds out dead connections.

@@ -60,6 +60,8 @@ pub struct NewSkip {
     pub role: RoleName,
     /// Its slot.
     pub slot: DateTime<Utc>,
+    /// Slots before it that it stands for.
+    pub missed: u32,
     /// Why.
     pub reason: SkipReason,
 }
@@ -195,10 +197,15 @@ impl Store {
         Ok(transaction!(self, |tx| {
             let mut written = 0;
             for index in in_order(all, |skip| &skip.role) {
-                let NewSkip { role, slot, reason } = &all[index];
+                let NewSkip {
+                    role,
+                    slot,
+                    missed,
+                    reason,
+                } = &all[index];
                 let done = query(
                     "INSERT INTO firing (id, role, slot, host, deadline_at, claimed_at, ended_at, \
-                     outcome, reason, skip) VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8) \
+                     outcome, reason, skip, missed) VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9) \
                      ON CONFLICT DO NOTHING",
                 )
                 .bind(FiringId::new().uuid())
@@ -209,6 +216,7 @@ impl Store {
                 .bind(Outcome::Skipped.as_str())
                 .bind(self.outside(&reason.to_string()).into_owned())
                 .bind(reason.kind().as_str())
+                .bind(i64::from(*missed))
                 .execute(&mut *tx)
                 .await?;
                 written += done.rows_affected();

@@ -80,6 +80,8 @@ pub struct Opening {
     pub create: bool,
     /// How long to wait for another process that holds the file locked.
     pub patience: Duration,
+    /// How long to wait for a PostgreSQL that is away, now and later ([`Store::patient`]).
+    pub away: Duration,
 }
 
 impl Default for Opening {
@@ -87,6 +89,7 @@ impl Default for Opening {
         Self {
             create: true,
             patience: Duration::from_secs(5),
+            away: Duration::ZERO,
         }
     }
 }

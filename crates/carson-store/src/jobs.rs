@@ -44,6 +44,8 @@ pub enum Stale {
     SentPosts,
     /// Block flags that ended or were cleared.
     EndedBlocks,
+    /// What transactions of firings left behind (`away.rs`).
+    CommitKeys,
 }
 
 impl Store {
@@ -127,6 +129,10 @@ impl Store {
                  (SELECT account FROM account_block \
                   WHERE (cleared_at IS NOT NULL AND cleared_at < $1) \
                      OR (until IS NOT NULL AND until < $1) ORDER BY account LIMIT $2)"
+            }
+            Stale::CommitKeys => {
+                "DELETE FROM commit_key WHERE key IN \
+                 (SELECT key FROM commit_key WHERE at < $1 ORDER BY at LIMIT $2)"
             }
         };
         Ok(on!(self, |pool| query(statement)

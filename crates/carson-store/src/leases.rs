@@ -188,14 +188,17 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(None);
         };
-        let held: Option<i64> = query_scalar(
-            "SELECT (EXTRACT(EPOCH FROM now() - held_since) * 1000)::bigint FROM host \
-             WHERE name = $1 AND lease_until > now()",
-        )
-        .bind(host.as_str())
-        .fetch_optional(pool)
-        .await?
-        .flatten();
+        let held: Option<Option<i64>> = patiently!(
+            self,
+            query_scalar(
+                "SELECT (EXTRACT(EPOCH FROM now() - held_since) * 1000)::bigint FROM host \
+                 WHERE name = $1 AND lease_until > now()",
+            )
+            .bind(host.as_str())
+            .fetch_optional(pool)
+            .await?
+        );
+        let held = held.flatten();
         Ok(held.map(TimeDelta::milliseconds))
     }
 
@@ -208,14 +211,17 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(Vec::new());
         };
-        let rows: Vec<Raw> = query_as(concat!(
-            select_firing!("FROM firing WHERE firing.ended_at IS NULL AND "),
-            nobodys!(),
-            " ORDER BY firing.seq"
-        ))
-        .bind(me.as_str())
-        .fetch_all(pool)
-        .await?;
+        let rows: Vec<Raw> = patiently!(
+            self,
+            query_as(concat!(
+                select_firing!("FROM firing WHERE firing.ended_at IS NULL AND "),
+                nobodys!(),
+                " ORDER BY firing.seq"
+            ))
+            .bind(me.as_str())
+            .fetch_all(pool)
+            .await?
+        );
         rows.into_iter().map(TryInto::try_into).collect()
     }
 
@@ -227,12 +233,15 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(Vec::new());
         };
-        let rows: Vec<Raw> = query_as(select_firing!(
-            "FROM firing WHERE ended_at IS NULL AND carrier = $1 AND host <> $1 ORDER BY seq"
-        ))
-        .bind(me.as_str())
-        .fetch_all(pool)
-        .await?;
+        let rows: Vec<Raw> = patiently!(
+            self,
+            query_as(select_firing!(
+                "FROM firing WHERE ended_at IS NULL AND carrier = $1 AND host <> $1 ORDER BY seq"
+            ))
+            .bind(me.as_str())
+            .fetch_all(pool)
+            .await?
+        );
         rows.into_iter().map(TryInto::try_into).collect()
     }
 

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use carson_redact::Redactor;
 use sqlx::SqlitePool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::migrate::MigrateError;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::sqlite::SqliteConnectOptions;
 
+use crate::away::Waits;
 use crate::db::{Db, Opening, Store};
 use crate::error::StoreError;
 use crate::{away, migrations, sqlite};
@@ -34,7 +36,7 @@ impl Store {
             return sqlite::open(path, shown, opening).await;
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return open_postgres(url, shown).await;
+            return open_postgres(url, &shown, opening.away).await;
         }
         Err(StoreError::Url { url: shown })
     }
@@ -64,22 +66,42 @@ impl Store {
     }
 }
 
-async fn open_postgres(url: &str, shown: String) -> Result<Store, StoreError> {
-    let open = |source| StoreError::Open {
-        url: shown.clone(),
-        source,
+async fn open_postgres(url: &str, shown: &str, patience: Duration) -> Result<Store, StoreError> {
+    let mut waits = Waits::at_most(patience);
+    let pool = loop {
+        // Bringing the schema up to date takes the time that it takes.
+        match connected(url, shown).await {
+            Err(error) if waits.again(&error).await => {}
+            answered => break answered?,
+        }
     };
-    let options = PgConnectOptions::from_str(url).map_err(open)?;
-    let pool = away::pool().connect_with(options).await.map_err(open)?;
-    let migrated = migrations::migrator(migrations::POSTGRES).run(&pool).await;
-    migrated.map_err(|source| StoreError::Schema { url: shown, source })?;
+    waits.over();
     Ok(Store {
         db: Db::Postgres(pool),
         notes: None,
         file: None,
         redactor: Redactor::default(),
-        patience: Duration::ZERO,
+        patience,
     })
+}
+
+async fn connected(url: &str, shown: &str) -> Result<PgPool, StoreError> {
+    let open = |source| StoreError::Open {
+        url: shown.to_owned(),
+        source,
+    };
+    let options = PgConnectOptions::from_str(url).map_err(open)?;
+    let pool = away::pool().connect_with(options).await.map_err(open)?;
+    let migrated = migrations::migrator(migrations::POSTGRES).run(&pool).await;
+    migrated.map_err(|source| match source {
+        // Of the connection, and not of the schema.
+        MigrateError::Execute(source) => open(source),
+        source => StoreError::Schema {
+            url: shown.to_owned(),
+            source,
+        },
+    })?;
+    Ok(pool)
 }
 
 /// The address as it may stand in a message.

@@ -53,6 +53,7 @@ mod output;
 mod picking;
 mod postgres;
 mod postgres_away;
+mod postgres_server;
 mod programs;
 mod pulls;
 mod reality;

@@ -1,7 +1,8 @@
-//! What grows with the fleet: rows, roles that are due together, firings at once, benches that nobody needs, claims.
+//! What grows with the fleet: rows, roles that are due together, firings at once, benches that nobody needs, claims, hosts.
 
 mod admission;
 mod claims;
+mod hosts;
 mod prune;
 mod reads;
 mod together;
@@ -21,14 +22,27 @@ pub struct Options {
     pub carson: Option<PathBuf>,
     /// How many benches are pruned.
     benches: u32,
+    /// How long hosts are killed.
+    minutes: u64,
+    /// In which order.
+    seed: u64,
     /// Only this part.
     only: Option<String>,
 }
 
-const PARTS: [&str; 5] = ["reads", "admission", "together", "prune", "claims"];
+/// What was measured, and what must not be and was found.
+#[derive(Default)]
+pub struct Measured {
+    /// For the table.
+    pub figures: Vec<Figure>,
+    /// What and where.
+    pub wrong: Vec<String>,
+}
+
+const PARTS: [&str; 6] = ["reads", "admission", "together", "prune", "claims", "hosts"];
 
 impl Options {
-    /// `--carson FILE`, `--benches N`, `--only PART`.
+    /// `--carson FILE`, `--benches N`, `--minutes N`, `--seed N`, `--only PART`.
     ///
     /// # Errors
     /// When an argument is not understood.
@@ -36,6 +50,8 @@ impl Options {
         let mut options = Self {
             carson: None,
             benches: 10_000,
+            minutes: 10,
+            seed: 7,
             only: None,
         };
         let mut args = args.iter();
@@ -48,10 +64,16 @@ impl Options {
                 "--benches" => {
                     options.benches = value.parse().with_context(|| format!("{name} {value}"))?;
                 }
+                "--minutes" => {
+                    options.minutes = value.parse().with_context(|| format!("{name} {value}"))?;
+                }
+                "--seed" => {
+                    options.seed = value.parse().with_context(|| format!("{name} {value}"))?;
+                }
                 "--only" if PARTS.contains(&value) => options.only = Some(value.to_owned()),
                 "--only" => bail!("the parts are {PARTS:?}, not {value}"),
                 _ => bail!(
-                    "bench scale takes --carson FILE, --benches N and --only PART, not {name}"
+                    "bench scale takes --carson FILE, --benches N, --minutes N, --seed N and --only PART, not {name}"
                 ),
             }
         }
@@ -71,8 +93,9 @@ pub fn measure(
     interrupt: &Interrupt,
     carson: &Path,
     options: &Options,
-) -> anyhow::Result<Vec<Figure>> {
+) -> anyhow::Result<Measured> {
     let mut figures = Vec::new();
+    let mut wrong = Vec::new();
     if options.wants("reads") {
         println!("bench: questions to 100,000 firings");
         figures.extend(reads::measure(carson)?);
@@ -93,7 +116,16 @@ pub fn measure(
         println!("bench: claims on PostgreSQL");
         figures.extend(claims::measure(interrupt)?);
     }
-    Ok(figures)
+    if options.wants("hosts") {
+        let Options { minutes, seed, .. } = *options;
+        println!(
+            "bench: 3 hosts that are killed at random (seed {seed}, {minutes} minutes and some more)"
+        );
+        let mut hosts = hosts::measure(interrupt, carson, minutes, seed)?;
+        figures.append(&mut hosts.figures);
+        wrong.append(&mut hosts.wrong);
+    }
+    Ok(Measured { figures, wrong })
 }
 
 /// Runs a Python program with only the standard library: it fills databases, and reads them.

@@ -36,6 +36,7 @@ impl<'f> Slots<'f> {
                 slots.late.push(NewSkip {
                     role: role.name.clone(),
                     slot: due.slot,
+                    missed: due.missed,
                     reason: SkipReason::too_late(),
                 });
                 continue;

@@ -21,6 +21,8 @@ const WITHIN: Duration = Duration::from_secs(300);
 const BATCHES: u32 = 20;
 /// The memory that a block's doubling needs.
 const BLOCKS: TimeDelta = TimeDelta::days(7);
+/// Longer than any firing waits to hear whether its transaction is there.
+const KEYS: TimeDelta = TimeDelta::days(1);
 
 pub(super) async fn benches(home: Home) -> Done {
     let plan = Plan {
@@ -86,6 +88,7 @@ pub(super) async fn rows(home: Home) -> Done {
         (Stale::SentPosts, old),
         (Stale::Events, old),
         (Stale::EndedBlocks, now - BLOCKS),
+        (Stale::CommitKeys, now - KEYS),
     ] {
         for _ in 0..BATCHES {
             let gone = home

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId};
-use carson_store::{Epoch, Store};
+use carson_store::{Epoch, Opening, Store};
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection, query, query_scalar};
 
@@ -30,7 +30,7 @@ async fn note(store: &Store, nth: i64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_is_counted_is_counted_once_whatever_becomes_of_the_server() {
     let database = TestDatabase::new();
-    let wire = Wire::to(&database);
+    let wire = Wire::to(&database.url());
     let store = Store::open(&wire.url()).await.unwrap().patient(PATIENCE);
     let counting = tokio::spawn(async move {
         for nth in 0..COUNTED {
@@ -69,7 +69,7 @@ async fn what_is_counted_is_counted_once_whatever_becomes_of_the_server() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn connections_that_died_without_a_word_are_found_out_in_seconds() {
     let database = TestDatabase::new();
-    let wire = Wire::to(&database);
+    let wire = Wire::to(&database.url());
     let store = Store::open(&wire.url()).await.unwrap().patient(PATIENCE);
     for nth in 0..3 {
         note(&store, nth).await;
@@ -89,7 +89,7 @@ async fn connections_that_died_without_a_word_are_found_out_in_seconds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn who_has_no_patience_is_told_that_the_server_is_away() {
     let database = TestDatabase::new();
-    let wire = Wire::to(&database);
+    let wire = Wire::to(&database.url());
     let store = Store::open(&wire.url()).await.unwrap();
     wire.cut();
     let began = Instant::now();
@@ -100,6 +100,38 @@ async fn who_has_no_patience_is_told_that_the_server_is_away() {
         began.elapsed()
     );
     wire.up();
+    assert!(store.pauses().await.unwrap().is_empty());
+
+    // A connection that was used just now is not asked whether it lives.
+    wire.silent();
+    let began = Instant::now();
+    store.pauses().await.unwrap_err();
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+    wire.up();
+    assert!(store.pauses().await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_server_that_is_away_when_it_is_opened_is_waited_for() {
+    let database = TestDatabase::new();
+    let wire = Wire::to(&database.url());
+    wire.cut();
+    let url = wire.url();
+    let opening = tokio::spawn(async move {
+        let opening = Opening {
+            away: PATIENCE,
+            ..Opening::default()
+        };
+        Store::open_as(&url, opening).await
+    });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(!opening.is_finished());
+    wire.up();
+    let store = opening.await.unwrap().unwrap();
     assert!(store.pauses().await.unwrap().is_empty());
 }
 

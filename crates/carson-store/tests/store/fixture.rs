@@ -88,6 +88,7 @@ pub(crate) fn too_late(role: &str, slot: i64) -> NewSkip {
     NewSkip {
         role: role.parse().unwrap(),
         slot: at(slot),
+        missed: 0,
         reason: SkipReason::too_late(),
     }
 }

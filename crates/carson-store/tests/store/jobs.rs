@@ -1,5 +1,7 @@
 //! Jobs and what they clear away.
 
+use std::time::Duration;
+
 use carson_core::Outcome;
 use carson_core::admission::Block;
 use carson_store::{BlockSetter, JobRow, PauseScope, PostKind, Stale};
@@ -100,4 +102,18 @@ async fn only_old_rows_go(place: Place) {
     );
     assert_eq!(drop(Stale::EndedBlocks, 20).await, 1);
     assert_eq!(store.blocks().await.unwrap().len(), 2);
+
+    let account = "a".parse().unwrap();
+    let patient = store.clone().patient(Duration::from_secs(60));
+    let noted = patient.note_unreached(&account, live, "away", at(5));
+    noted.await.unwrap();
+    let left = u64::from(store.has_leases());
+    let ever = 1 << 32;
+    assert_eq!(
+        (
+            drop(Stale::CommitKeys, 0).await,
+            drop(Stale::CommitKeys, ever).await
+        ),
+        (0, left)
+    );
 }

@@ -30,6 +30,7 @@ async fn record(store: &Store) -> Vec<SkipKind> {
     let skip = |(slot, reason)| NewSkip {
         role: "one".parse().unwrap(),
         slot: at(slot),
+        missed: 0,
         reason,
     };
     let skips: Vec<NewSkip> = (0..).zip(reasons).map(skip).collect();

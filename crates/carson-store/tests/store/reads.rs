@@ -4,7 +4,7 @@ use carson_core::admission::Spent;
 use carson_core::settle::{Facts, settle};
 use carson_core::work::WorkKey;
 use carson_core::{FiringId, Outcome};
-use carson_store::{Filter, Found, PostKind, Progress};
+use carson_store::{Filter, Found, NewSkip, PostKind, Progress};
 use serde_json::json;
 
 use crate::fixture::{Place, at, claimed, ending, new_firing, on_both, post, stopped, too_late};
@@ -110,7 +110,10 @@ async fn lists_are_filtered(place: Place) {
     }
     let two = "two".parse().unwrap();
     for written in [1, 0] {
-        let skips = [too_late("two", 180)];
+        let skips = [NewSkip {
+            missed: 2,
+            ..too_late("two", 180)
+        }];
         let done = store.record_skips(&here, &skips, at(181)).await.unwrap();
         assert_eq!(done, written, "a slot has one row");
     }
@@ -127,6 +130,8 @@ async fn lists_are_filtered(place: Place) {
         rows.into_iter().map(|row| row.id).collect()
     };
     assert_eq!(list(all.clone()).await.len(), 4);
+    let newest = store.firings(&all).await.unwrap().remove(0);
+    assert_eq!((newest.slot, newest.missed), (Some(at(180)), 2));
     let loud = Filter {
         skipped: false,
         ..all.clone()

@@ -1,0 +1,7 @@
+-- Of PostgreSQL. What a transaction of a firing leaves behind: where its end was cut off, this tells whether it is there. Its number does not: one that a
+-- killed server had not written down is given to the next.
+CREATE TABLE commit_key (
+  key BLOB PRIMARY KEY,
+  at  TEXT NOT NULL
+) STRICT;
+CREATE INDEX commit_key_at ON commit_key (at);
