@@ -29,8 +29,8 @@ pub(crate) struct End<'e> {
 pub(crate) struct Changes {
     before: Breaker,
     after: Breaker,
-    /// The block that this firing set.
-    block: Option<BlockRow>,
+    /// The blocks that this firing set: one for each account that refused it.
+    blocks: Vec<BlockRow>,
     /// The end tells nothing of the role: its provider did not answer.
     spares_the_role: bool,
 }
@@ -43,12 +43,12 @@ impl Changes {
         let after = before.clone();
         let after = after.after_firing(claimed_at, end.outcome, end.reason, at, end.thresholds);
         let ours = ctx.id.to_string();
-        let blocks = ctx.store().block_rows().await?;
-        let block = blocks.into_iter().find(|block| block.set_by == ours);
+        let mut blocks = ctx.store().block_rows().await?;
+        blocks.retain(|block| block.set_by == ours);
         Ok(Self {
             before,
             after,
-            block,
+            blocks,
             spares_the_role: end.thresholds.is_none(),
         })
     }
@@ -65,8 +65,8 @@ impl Changes {
     /// after another is no news. A provider that is down is told with the block that comes of it.
     pub(crate) fn loudness(&self, outcome: Outcome) -> Option<Severity> {
         match outcome {
-            Outcome::RateLimited | Outcome::Auth if self.block.is_none() => None,
-            _ if self.spares_the_role && self.block.is_none() => None,
+            Outcome::RateLimited | Outcome::Auth if self.blocks.is_empty() => None,
+            _ if self.spares_the_role && self.blocks.is_empty() => None,
             _ => match outcome.severity()? {
                 Severity::Warning if self.fails_again(outcome) => None,
                 severity => Some(severity),
@@ -80,7 +80,7 @@ impl Changes {
 
     /// Whether the posts on the state tell the end as well. An end that wants a person has its own.
     pub(crate) fn say_it(&self, outcome: Outcome) -> bool {
-        let told = self.opens() || self.block.is_some();
+        let told = self.opens() || !self.blocks.is_empty();
         told && (outcome == Outcome::Auth || outcome.severity() != Some(Severity::Error))
     }
 
@@ -107,24 +107,9 @@ impl Changes {
             let text = "It tried once more and ended well: its breaker is closed.".to_owned();
             say(Severity::Info, format!("{title} fires again"), text);
         }
-        if let Some(block) = &self.block {
-            let account = &block.account;
-            let until = match (block.until, block.kind) {
-                (Some(until), _) => format!("Until {}", instant(until)),
-                (None, Some(BlockKind::Auth)) => "Until somebody signs in again".to_owned(),
-                (None, Some(BlockKind::Billing)) => "Until it is paid for".to_owned(),
-                (None, _) => "From now on".to_owned(),
-            };
-            let text = format!(
-                "{}\n{until} nothing is asked of it; `carson block clear {account}` ends that.",
-                block.reason
-            );
-            // Only a person ends that one.
-            let severity = match block.kind {
-                Some(BlockKind::Auth) => Severity::Error,
-                _ => Severity::Warning,
-            };
-            say(severity, format!("Account {account} is blocked"), text);
+        for block in &self.blocks {
+            let (severity, text) = blocked(block);
+            say(severity, format!("Account {} is blocked", block.account), text);
         }
         words
     }
@@ -143,4 +128,24 @@ impl Changes {
              `carson breaker reset {role}`.{tries} `carson firings --role {role}` has them all."
         )
     }
+}
+
+/// Until when nothing is asked of it, and what ends that; loud where only a person does.
+fn blocked(block: &BlockRow) -> (Severity, String) {
+    let account = &block.account;
+    let until = match (block.until, block.kind) {
+        (Some(until), _) => format!("Until {}", instant(until)),
+        (None, Some(BlockKind::Auth)) => "Until somebody signs in again".to_owned(),
+        (None, Some(BlockKind::Billing)) => "Until it is paid for".to_owned(),
+        (None, _) => "From now on".to_owned(),
+    };
+    let text = format!(
+        "{}\n{until} nothing is asked of it; `carson block clear {account}` ends that.",
+        block.reason
+    );
+    let severity = match block.kind {
+        Some(BlockKind::Auth) => Severity::Error,
+        _ => Severity::Warning,
+    };
+    (severity, text)
 }

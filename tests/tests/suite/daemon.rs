@@ -64,6 +64,16 @@ impl Daemon {
         }
     }
 
+    /// Starts one whose log nobody reads any more.
+    pub(crate) fn unread(fleet: &TestFleet) -> Self {
+        let mut command = fleet.command(&["daemon"]);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        let log = fleet.root().join("daemon.log");
+        Self { child, log }
+    }
+
     /// Its process.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()

@@ -179,6 +179,8 @@ fn codex_through_command_is_heard_and_priced() {
     );
     let shown = scene.fleet.carson(&["firings", text(&row, "id")]).stdout;
     assert!(shown.contains("cost: ~$1.7640"), "{shown}");
+    let listed = scene.fleet.carson(&["firings"]).stdout;
+    assert!(listed.contains("~$1.76"), "{listed}");
 }
 
 #[test]

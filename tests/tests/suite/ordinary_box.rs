@@ -10,6 +10,7 @@ use carson_tests::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::daemon::Daemon;
 use crate::faults::{fleet, nothing_lost};
 
 /// Half of its work, and then it waits.
@@ -21,17 +22,28 @@ fn begun(fleet: &TestFleet) -> Child {
     let mut firing = fleet.command(&["fire", "hand", "--json"]);
     firing.stdout(Stdio::null()).stderr(Stdio::null());
     let firing = firing.spawn().unwrap();
+    until_worked(fleet);
+    firing
+}
+
+fn until_worked(fleet: &TestFleet) {
     until("its session has worked", || {
         let bench = fs::read_dir(fleet.benches().first()?).ok()?;
         let mut dirs = bench.filter_map(|dir| Some(dir.ok()?.path()));
         dirs.any(|dir| dir.join("begun").exists()).then_some(())
     });
-    firing
 }
 
 #[test]
 fn every_signal_that_ends_a_process_ends_a_firing_as_a_request_does() {
-    let signals = [Signal::SIGHUP, Signal::SIGQUIT, Signal::SIGUSR1];
+    let signals = [
+        Signal::SIGHUP,
+        Signal::SIGINT,
+        Signal::SIGQUIT,
+        Signal::SIGALRM,
+        Signal::SIGUSR1,
+        Signal::SIGUSR2,
+    ];
     let fleets = signals.map(|signal| (signal, fleet(HALF, "")));
     let running = fleets.map(|(signal, fleet)| {
         let firing = begun(&fleet);
@@ -44,8 +56,44 @@ fn every_signal_that_ends_a_process_ends_a_firing_as_a_request_does() {
         let row = fleet.ok(&["firings", "--json"])[0].clone();
         assert_eq!(row["outcome"], "PARTIAL", "{signal}: {row:#}");
         nothing_lost(&fleet, &row, &["half\n"]);
-        assert_eq!(fleet.labels(1), ["for:hand"], "{signal}");
+        is_no_attempt(&fleet);
     }
+}
+
+/// What a person stopped is ready as before, and has been tried no more often.
+fn is_no_attempt(fleet: &TestFleet) {
+    assert_eq!(fleet.labels(1), ["for:hand"]);
+    let shown = fleet.ok(&["issue", "show", "1", "--json"]);
+    let comments = shown["comments"].to_string();
+    assert!(
+        comments.contains("counts=false") && !comments.contains("counts=true"),
+        "{comments}"
+    );
+}
+
+/// One that a daemon fired has its own process, to which anybody may send what ends processes.
+#[test]
+fn a_firing_of_a_daemon_ends_by_a_signal_as_by_a_request() {
+    let fleet = fleet(HALF, "");
+    let once = "stages = [\"execute\"]\n[limits]\nmax_firings_per_day = 1\n";
+    fleet.role_at("hand", "sh", "* * * * * *", once);
+    let mut daemon = Daemon::start(&fleet, &[]);
+    until_worked(&fleet);
+    let row = fleet.ok(&["firings", "--json"])[0].clone();
+    let pid = i32::try_from(row["pid"].as_i64().unwrap()).unwrap();
+    assert_ne!(pid.cast_unsigned(), daemon.pid());
+    kill(Pid::from_raw(pid), Signal::SIGHUP).unwrap();
+    let row = until("it has ended", || {
+        let row = fleet.firing(row["id"].as_str()?);
+        row["ended_at"].is_string().then_some(row)
+    });
+    assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
+    assert_eq!(daemon.child.try_wait().unwrap(), None);
+    until("its bench is gone", || {
+        fleet.benches().is_empty().then_some(())
+    });
+    nothing_lost(&fleet, &row, &["half\n"]);
+    is_no_attempt(&fleet);
 }
 
 /// Nobody prunes, no daemon runs: the launcher itself sees that its supervisor is gone.
@@ -93,6 +141,30 @@ fn a_log_that_cannot_be_written_ends_nothing() {
     assert_eq!(status["hosts"][0]["life"], "ended", "{status:#}");
     let why = fleet.carson(&["why", "hand"]).stdout;
     assert!(why.contains("has ended"), "{why}");
+}
+
+/// F45: `carson daemon 2>&1 | head`, and `head` has ended.
+#[test]
+fn a_daemon_whose_log_nobody_reads_goes_on_firing() {
+    let fleet = fleet(
+        "echo x > x; git add .; git commit --quiet -m X; echo '[OK]'",
+        "",
+    );
+    fleet.role_at("hand", "sh", "* * * * * *", "stages = [\"execute\"]\n");
+    let mut daemon = Daemon::unread(&fleet);
+    let row = until("a firing has ended", || {
+        let rows = fleet.ok(&["firings", "--json"]);
+        let row = rows[0].clone();
+        row["ended_at"].is_string().then_some(row)
+    });
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    // Each look that it logs from now on goes nowhere, too.
+    let looks = || fleet.ok(&["firings", "--all", "--json"]).as_array().unwrap().len();
+    let before = looks();
+    until("it looks again", || (looks() > before + 1).then_some(()));
+    assert_eq!(daemon.child.try_wait().unwrap(), None);
+    daemon.signal(Signal::SIGTERM);
+    assert_eq!(daemon.ended().code(), Some(0));
 }
 
 #[test]

@@ -285,6 +285,41 @@ fn work_goes_on_by_another_account_while_the_first_is_down() {
     assert_eq!((scene.runs("main"), scene.runs("spare")), (5, 2));
 }
 
+/// Whoever signs in is told of it once for each account, although the work was done.
+#[test]
+fn accounts_that_nobody_is_signed_in_to_are_each_told_once_although_another_does_the_work() {
+    let refused = failed("Error code: 401 - {'error': {'code': 'invalid_api_key'}}");
+    let accounts = [
+        ("first", refused.clone()),
+        ("second", refused),
+        ("third", commits()),
+    ];
+    let scene = Scene::new(&accounts).with_chat();
+    scene.role("one", &["first", "second", "third"], IMPATIENT);
+
+    let row = scene.fire("one");
+
+    assert_eq!(text(&row, "outcome"), "OK", "{row:#?}");
+    assert_eq!(text(&row, "account"), "third", "{row:#?}");
+    let alerts = scene.alerts();
+    assert_eq!(alerts.len(), 2, "{alerts:#?}");
+    for account in ["first", "second"] {
+        let title = format!("Account {account} is blocked");
+        let ends = format!("carson block clear {account}");
+        let of_it = alerts.iter().filter(|alert| alert.contains(&title));
+        let of_it: Vec<&String> = of_it.collect();
+        assert!(
+            of_it.len() == 1 && of_it[0].contains(&ends),
+            "{account}: {alerts:#?}"
+        );
+    }
+
+    scene.fleet.issue("one", "Greet the cat", "In hello.txt.");
+    assert_eq!(text(&scene.fire("one"), "outcome"), "OK");
+    assert_eq!(scene.alerts().len(), 2, "{:#?}", scene.alerts());
+    assert_eq!(["first", "second", "third"].map(|one| scene.runs(one)), [1, 1, 2]);
+}
+
 #[test]
 fn what_one_engine_could_not_do_the_next_one_is_asked_once() {
     let mute = only_says("I would have to look at more files.");

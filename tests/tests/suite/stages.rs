@@ -104,7 +104,8 @@ fn a_diff_that_is_refused_stays_a_draft_with_the_findings() {
     fired.is_for_nobody_to_review();
     assert_eq!(fired.fleet.labels(1), ["for:implementer"]);
     let body = fired.pull()["body"].to_string();
-    for told in [body, fired.comments()] {
+    let reason = fired.row["reason"].to_string();
+    for told in [body, fired.comments(), reason] {
         assert!(told.contains("hello.txt:1 is impolite."), "{told}");
     }
 }

@@ -1,12 +1,16 @@
 //! What an operator types in the first week: a firing that is watched, found again, read and paid for.
 
-use std::fs;
-use std::io::Read;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::time::Duration;
 
+use carson_tests::until;
 use serde_json::Value;
 
-use crate::faults::{fire, fleet};
+use crate::faults::{WAITS, Waiting, fire, fleet};
 
 const WORKS: &str =
     "echo hello > hello.txt; git add .; git commit --quiet -m Hello; echo '[OK] hello'";
@@ -109,6 +113,13 @@ fn an_issue_that_was_given_up_is_tried_again_at_a_word() {
     let failed = fire(&fleet);
     let why = failed["reason"].as_str().unwrap();
     assert!(why.contains("said last: \"I am not sure how\""), "{why}");
+    let id = failed["id"].as_str().unwrap();
+    let to_do = fleet.carson(&["why", id]);
+    let read = format!("show {} --transcript`", &id[id.len() - 8..]);
+    assert!(
+        to_do.stdout.contains(&read) && to_do.stdout.contains("answer it in the issue"),
+        "{to_do:#?}"
+    );
     assert_eq!(fire(&fleet)["outcome"], "SILENT");
     assert!(fleet.labels(1).contains(&"needs:human".to_owned()));
 
@@ -281,4 +292,91 @@ fn a_reader_that_goes_away_is_no_error() {
     assert!(version["version"].is_string());
     let roles = fleet.carson(&["roles", "list"]);
     assert!(roles.stdout.contains("hand"), "{roles:#?}");
+}
+
+/// It shows the fleet again and again, plainly where no terminal reads it, and ends when nobody reads it.
+#[test]
+fn a_status_that_is_watched_ends_with_its_reader() {
+    let fleet = fleet(WORKS, "");
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    ours.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut watched = fleet.command(&["status", "--watch"]);
+    let mut watching = watched.stdout(OwnedFd::from(theirs)).spawn().unwrap();
+    drop(watched);
+    let mut lines = BufReader::new(ours).lines().map(Result::unwrap);
+    let seen: Vec<String> = lines
+        .by_ref()
+        .scan(0, |screens, line| {
+            *screens += usize::from(line.starts_with("hand "));
+            (*screens < 2).then_some(line)
+        })
+        .collect();
+    assert_eq!(watching.try_wait().unwrap(), None, "{seen:#?}");
+    let heads = seen.iter().filter(|line| line.starts_with("ROLE"));
+    assert_eq!(heads.count(), 2, "{seen:#?}");
+    assert!(!seen.concat().contains('\u{1b}'), "{seen:#?}");
+    drop(lines);
+    let ended = until("it to end", || watching.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(0));
+}
+
+#[test]
+fn a_log_is_followed_while_its_firing_runs_and_ends_with_it() {
+    let fleet = fleet(&format!("{WAITS}\n{WORKS}"), "");
+    let waiting = Waiting::of(&fleet);
+    let id = fleet.ok(&["firings", "--json"])[0]["id"].clone();
+    let said = fleet.root().join("followed");
+    let mut followed = fleet.command(&["logs", "--follow", id.as_str().unwrap()]);
+    let mut following = followed.stdout(File::create(&said).unwrap()).spawn().unwrap();
+    let said = || fs::read_to_string(&said).unwrap();
+    until("its first line", || said().contains('\n').then_some(()));
+    assert!(!said().contains("firing ended"), "{}", said());
+    assert_eq!(following.try_wait().unwrap(), None, "{}", said());
+
+    assert_eq!(waiting.goes_on()["outcome"], "OK");
+
+    let ended = until("it to end", || following.try_wait().unwrap());
+    assert_eq!(ended.code(), Some(0));
+    assert_eq!(said().matches("firing ended").count(), 1, "{}", said());
+}
+
+#[test]
+fn a_look_ahead_shows_everything_on_demand() {
+    let fleet = fleet(WORKS, "");
+    let look = ["fire", "hand", "--dry-run"];
+    let short = fleet.carson(&look).stdout;
+    let all = fleet.carson(&[&look[..], &["--all"]].concat()).stdout;
+    let prompt = fleet.ok(&[&look[..], &["--json"]].concat())["prompt"]["text"].clone();
+    let lines: Vec<&str> = prompt.as_str().unwrap().trim_end().lines().collect();
+    let last = format!("  {}\n", lines.last().unwrap());
+    assert!(lines.len() > 8 && !short.contains(&last), "{short}");
+    let whole: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+    assert!(all.contains(&whole), "{all}");
+    for more in [
+        "sandbox of an execute session: ",
+        "environment of a session, and nothing else:\n",
+        "  CARSON_WORK=",
+    ] {
+        assert!(all.contains(more) && !short.contains(more), "{more}: {all}");
+    }
+}
+
+/// Whoever is used to `gh` types what `gh` takes.
+#[test]
+fn an_issue_is_made_as_gh_makes_it() {
+    let fleet = fleet(WORKS, "");
+    for title in ["--title", "-t"] {
+        let made = [
+            "issue", "create", title, "Greet", "-b", "In hello.txt.", "-l", "for:hand,p1", "-l", "ui",
+        ];
+        let made = fleet.ok(&[&made[..], &["--json"]].concat());
+        let number = made["number"].as_u64().unwrap();
+        let shown = fleet.ok(&["issue", "show", &number.to_string(), "--json"]);
+        let issue = &shown["issue"];
+        assert_eq!(issue["title"], "Greet", "{shown:#}");
+        assert_eq!(issue["body"].as_str().unwrap().trim(), "In hello.txt.");
+        assert_eq!(fleet.labels(number), ["for:hand", "p1", "ui"]);
+    }
+    let none = fleet.carson(&["issue", "create", "-b", "Of what?"]);
+    assert_eq!(none.code, Some(2), "{none:#?}");
 }

@@ -1,5 +1,7 @@
 //! Wherever a session leaves what it made, it is its work, or it is kept and named.
 
+use std::fs;
+
 use crate::faults::{fire, fleet, nothing_lost};
 
 #[test]
@@ -64,4 +66,37 @@ fn what_git_does_not_see_is_kept() {
         "{files}"
     );
     nothing_lost(&fleet, &row, &["inside\n", "lib\n", "hidden\n"]);
+}
+
+/// Kept is said of what is kept, and of nothing else: what could not be put anywhere stays where it is.
+#[test]
+fn what_cannot_be_kept_stays_in_its_workspace_and_that_is_said() {
+    // Nobody can take this lock away, as if its disk could not be written.
+    let agent = "mkdir -p \"$(cat store)/refs/carson/salvage/$CARSON_FIRING.lock/x\"\n\
+                 echo work > work.txt; git add work.txt; git commit --quiet -m Work\n\
+                 echo left > left.txt; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    fleet.commit_to_main(&[("store", fleet.store().to_str().unwrap())]);
+
+    let row = fire(&fleet);
+
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("not all of it is kept elsewhere, and its workspace stays"),
+        "{reason}"
+    );
+    assert!(row["salvage_ref"].is_null(), "{row:#}");
+    let [bench] = <[_; 1]>::try_from(fleet.benches()).unwrap();
+    let files = carson_tests::fleet::tree(&bench);
+    let left = files.iter().find(|(file, _)| file.ends_with("left.txt"));
+    assert_eq!(left.map(|(_, text)| text.as_slice()), Some(&b"left\n"[..]));
+
+    // Once it can be kept, it is, and its workspace goes.
+    let id = row["id"].as_str().unwrap();
+    let lock = format!("refs/carson/salvage/{id}.lock");
+    fs::remove_dir_all(fleet.store().join(lock)).unwrap();
+    let pruned = fleet.carson(&["prune"]);
+    assert_eq!(pruned.code, Some(0), "{pruned:#?}");
+    nothing_lost(&fleet, &row, &["work\n", "left\n"]);
 }

@@ -47,6 +47,17 @@ fn ended_by_its_command(fleet: &TestFleet, kind: &str, says: &str) {
     assert_eq!(kinds(fleet), [""; 0], "after {args:?}");
 }
 
+/// That a role is stopped by this stands on the first screen, too, and in its JSON.
+pub(crate) fn stands_in_status(fleet: &TestFleet, role: &str, stop: &str) {
+    let told = format!("{} of {role}", stop.to_uppercase());
+    let shown = fleet.carson(&["status"]);
+    assert!(shown.stdout.contains(&told), "{told}: {shown:#?}");
+    let status = fleet.ok(&["status", "--json"]);
+    let stops = status["role_stops"].as_array().unwrap();
+    let is_it = |one: &Value| one["role"] == role && one["stop"] == stop;
+    assert!(stops.iter().any(is_it), "{status:#}");
+}
+
 fn role(fleet: &TestFleet, change: impl FnOnce(String) -> String) {
     let path = fleet.home().join("roles/hand/role.toml");
     let text = fs::read_to_string(&path).unwrap();
@@ -146,10 +157,12 @@ fn caps_and_full_review_queues_say_where_they_stand() {
         value["change"].as_str().unwrap().contains("pr list"),
         "{value:#}"
     );
+    stands_in_status(&fleet, "hand", "open-prs");
     role(&fleet, |text| {
         text.replace("max_open_prs", "max_firings_per_day")
     });
     assert!(kinds(&fleet).contains(&"daily-cap".to_owned()));
+    stands_in_status(&fleet, "hand", "daily-cap");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use carson_tests::until;
 use serde_json::Value;
 
 use crate::limits::{ROLE, Script, commits, failed, gives_up};
+use crate::why::stands_in_status;
 
 /// What stops a role, but that no daemon is there to fire it.
 fn stops(fleet: &TestFleet, role: &str) -> Vec<Value> {
@@ -136,6 +137,7 @@ fn money_that_is_spent_names_the_key_that_says_so() {
         let spent = "$1.76 of $1.50 for ";
         assert_only_stop(&scene.fleet, ROLE, "budget", spent, key);
         assert!(verdict(&scene.fleet, ROLE).contains("budget used up"));
+        stands_in_status(&scene.fleet, ROLE, "budget");
         assert_eq!(skip_of(&scene.fleet.fire(ROLE).json()), "budget");
     }
 }

@@ -31,6 +31,8 @@ pub enum Fault {
     Late,
     /// This repository can have no drafts.
     NoDrafts,
+    /// It understands what is wanted, and will not have it, however often it is asked.
+    Refused,
 }
 
 /// Longer than the fleet waits for an answer.
@@ -192,6 +194,7 @@ impl Front {
                 let why = "Draft pull requests are not supported in this repository.";
                 return Some(refused(422, why));
             }
+            Some(Fault::Refused) => return Some(refused(422, "Validation Failed")),
             _ => {}
         }
         let writes = asked.method != "GET";

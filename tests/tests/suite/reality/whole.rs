@@ -12,6 +12,7 @@ use carson_tests::{SetClock, http_remote};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
+use super::front::Fault;
 use super::github::GitHub;
 
 /// What the sessions do, by the number of the issue.
@@ -482,4 +483,65 @@ async fn an_issue_that_was_transferred_holds_up_no_other() {
     );
     assert_eq!(marks.get("claim"), marks.get("release"), "{marks:?}");
     assert!(scene.fire()["work"].is_null());
+}
+
+/// What was pushed is found by whoever reads the issue, although no pull request shows it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn work_whose_pull_request_is_refused_is_named_on_its_issue() {
+    let scene = Scene::begin().await;
+    let number = scene.issue("Refused", "To do.", &["for:hand"]).await;
+    scene.github.front.fail("POST", "/pulls", Fault::Refused);
+
+    let row = scene.fire();
+
+    assert_eq!(scene.github.front.unmet(), []);
+    let branch = row["branch"].as_str().unwrap();
+    assert_eq!(scene.fleet.tip(branch), row["pushed_sha"].as_str().unwrap());
+    assert!(scene.pulls_of(number).await.is_empty());
+    let on = format!("the work is on the branch {branch}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("no pull request could be opened: ") && reason.contains(&on),
+        "{row:#}"
+    );
+    let path = format!("issues/{number}/comments?per_page=100");
+    let comments = scene.github.all(&path).await;
+    let mut released = comments.iter().filter_map(|comment| {
+        let body = comment["body"].as_str()?;
+        body.contains("<!-- carson:release").then_some(body)
+    });
+    let released = released.next().unwrap();
+    assert!(
+        released.contains("no pull request could be opened: ") && released.contains(&on),
+        "{released}"
+    );
+    let (state, labels, marks) = scene.state(number).await;
+    assert_eq!(
+        (state.as_str(), labels),
+        ("open", vec!["for:hand".to_owned()])
+    );
+    assert_eq!(marks.get("claim"), marks.get("release"), "{marks:?}");
+}
+
+/// F49: neither the claim nor its undoing was taken; whoever looks for dead claims heals it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 3)]
+async fn a_claim_that_could_be_neither_made_nor_undone_is_healed() {
+    let scene = Scene::begin().await;
+    let number = scene.issue("Half claimed", "To do.", &["for:hand"]).await;
+    let front = &scene.github.front;
+    front.fail("DELETE", "/labels/for:hand", Fault::Refused);
+    front.fail("DELETE", "/labels/carson:in-flight", Fault::Refused);
+
+    let row = scene.fire();
+
+    assert_eq!(front.unmet(), [], "{row:#}");
+    let (_, labels, marks) = scene.state(number).await;
+    assert!(labels.contains(&"carson:in-flight".to_owned()), "{labels:?}");
+    assert_eq!((marks.get("claim"), marks.get("release")), (Some(&1), None));
+    let pruned = scene.fleet.carson(&["prune", "--json"]);
+    assert_eq!(pruned.code, Some(0), "{pruned:#?}");
+    let (_, labels, marks) = scene.state(number).await;
+    assert_eq!(labels, ["for:hand"], "{row:#} {pruned:#?}");
+    assert_eq!(marks.get("claim"), marks.get("release"), "{marks:?}");
+    assert_eq!(scene.fire()["outcome"], "OK");
 }
