@@ -1,6 +1,7 @@
-//! The documents, held against the program: commands can be typed as they stand there, lists are whole, tests
+//! What people read, held against the program: commands can be typed as they stand there, lists are whole, tests
 //! that are named exist, and recipes are settings without a finding.
 
+mod advice;
 mod commands;
 mod operations;
 mod promises;

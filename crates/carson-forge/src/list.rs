@@ -17,6 +17,7 @@ pub const OPENERS: &[Opener] = &[
         without_section: Some(|| Arc::new(LocalFiles)),
         slug: None,
         host: None,
+        git_sign_in: None,
         sample: "",
     },
     Opener {
@@ -26,6 +27,7 @@ pub const OPENERS: &[Opener] = &[
         without_section: None,
         slug: Some(owner_and_name),
         host: Some("github.com"),
+        git_sign_in: Some("`gh auth login` and `gh auth setup-git`"),
         sample: "token_command = [\"gh\", \"auth\", \"token\"]",
     },
 ];

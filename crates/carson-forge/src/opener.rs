@@ -29,6 +29,8 @@ pub struct Opener {
     pub slug: Option<CheckSlug>,
     /// The host of its public address, which says that a repository is there.
     pub host: Option<&'static str>,
+    /// What lets git in there; `None` if nothing of its own does.
+    pub git_sign_in: Option<&'static str>,
     /// What `carson init` writes into the section.
     pub sample: &'static str,
 }

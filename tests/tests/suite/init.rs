@@ -272,6 +272,23 @@ fn what_no_firing_could_work_with_is_refused_at_once() {
     }
 }
 
+/// What a person is told to do is for where the repository is, and for nowhere else.
+#[test]
+fn who_is_not_let_in_is_told_what_holds_there() {
+    let refuses = "echo 'git@host: Permission denied (publickey).' >&2; exit 255";
+    let fleet = fleet().with_program("ssh", refuses);
+    for (host, is_github) in [("github.com", true), ("gitlab.example", false)] {
+        let address = format!("git@{host}:acme/widget.git");
+        let init = ["--home", "new", "init", "--forge", "local", "--repo", &address];
+        let refused = fleet.carson(&init);
+        assert_eq!(refused.code, Some(1), "{refused:#?}");
+        let said = &refused.stderr;
+        assert!(said.contains("git itself has to be let in"), "{said}");
+        assert_eq!(said.contains("GitHub"), is_github, "{host}: {said}");
+        assert_eq!(said.contains("`gh auth login`"), is_github, "{host}: {said}");
+    }
+}
+
 /// Who has no `gh` has a token in a file, and perhaps a GitHub of their own.
 #[test]
 fn a_token_in_a_file_needs_no_other_program() {

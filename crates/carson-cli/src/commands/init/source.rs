@@ -93,16 +93,17 @@ impl Source {
         };
         let remote = Remote::new(&*url);
         let shown = remote.shown();
-        let heads = remote
-            .heads()
-            .await
-            .map_err(|error| match &wanted.checkout {
+        let there = Hosted::at(&url).map_or(hosted.forge, |found| found.forge);
+        let heads = remote.heads().await.map_err(|error| {
+            let refused = refused(&error, &shown, there);
+            match &wanted.checkout {
                 // Its issues are elsewhere, and so is what it is cloned from.
-                Some(_) if hosted.slug.is_some() => refused(&error, &shown).hint(
+                Some(_) if hosted.slug.is_some() => refused.hint(
                     "without that forge: carson init --forge local takes this checkout, with its issues as files",
                 ),
-                _ => refused(&error, &shown),
-            })?;
+                _ => refused,
+            }
+        })?;
         let base = base(args, heads)?;
         let is_own = wanted
             .checkout
@@ -177,16 +178,23 @@ fn directory(repo: &str) -> Result<Option<PathBuf>, CommandError> {
     )
 }
 
-/// The repository cannot be worked in.
-fn refused(error: &GitError, shown: &str) -> CommandError {
+/// The repository cannot be worked in; it lies on this forge.
+fn refused(error: &GitError, shown: &str, forge: &str) -> CommandError {
     let refused = CommandError::caused_by(error);
     match error {
         GitError::Empty { .. } => {
             refused.hint("make a first commit, push it, and run `carson init` again")
         }
-        GitError::AuthFailed { .. } => refused
-            .hint("git itself has to be let in, by an ssh key or a credential helper")
-            .hint("on GitHub: `gh auth login` and `gh auth setup-git`"),
+        GitError::AuthFailed { .. } => {
+            let refused =
+                refused.hint("git itself has to be let in, by an ssh key or a credential helper");
+            let mut forges = carson_forge::OPENERS.iter();
+            let forge = forges.find(|opener| opener.name == forge);
+            match forge.and_then(|opener| Some((opener.about, opener.git_sign_in?))) {
+                Some((name, sign_in)) => refused.hint(format!("on {name}: {sign_in}")),
+                None => refused,
+            }
+        }
         GitError::RemoteGone { .. } => refused.hint(format!(
             "check the address and the network: git ls-remote {shown}"
         )),
