@@ -12,6 +12,11 @@ mod mcp_sdk;
 pub mod model;
 pub mod postgres;
 pub mod server;
+#[expect(
+    clippy::unwrap_used,
+    reason = "support of tests: it may panic when the machine does not do what was asked"
+)]
+mod screen;
 mod set_clock;
 mod until;
 pub mod users;
@@ -23,5 +28,6 @@ pub mod wire;
 
 pub use dice::Dice;
 pub use mcp_sdk::mcp_sdk;
+pub use screen::Screen;
 pub use set_clock::SetClock;
 pub use until::until;

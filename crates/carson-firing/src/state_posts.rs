@@ -109,7 +109,11 @@ impl Changes {
         }
         for block in &self.blocks {
             let (severity, text) = blocked(block);
-            say(severity, format!("Account {} is blocked", block.account), text);
+            say(
+                severity,
+                format!("Account {} is blocked", block.account),
+                text,
+            );
         }
         words
     }

@@ -67,6 +67,7 @@ const MEMORY: Opener = Opener {
     without_section: None,
     slug: None,
     host: None,
+    git_sign_in: None,
     sample: "token_file = \"memory.name\"",
 };
 

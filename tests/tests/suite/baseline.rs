@@ -129,7 +129,9 @@ fn a_check_that_fails_before_any_work_is_told_before_a_session_is_paid() {
 
 #[test]
 fn work_whose_promise_fails_as_it_did_before_is_told_so() {
-    let fleet = promised("echo \"took $(date +%N) s\"; echo the base is $(echo BROKEN | tr A-Z a-z); exit 1");
+    let fleet = promised(
+        "echo \"took $(date +%N) s\"; echo the base is $(echo BROKEN | tr A-Z a-z); exit 1",
+    );
     for _ in 0..2 {
         let row = fired(&fleet);
         let reason = row["reason"].as_str().unwrap();
@@ -143,10 +145,15 @@ fn work_whose_promise_fails_as_it_did_before_is_told_so() {
         let id = row["id"].as_str().unwrap();
         let log = fleet.carson(&["logs", id]).stdout;
         let ran = log.lines().find(|line| line.contains("check run"));
-        assert!(ran.is_some_and(|line| line.contains("the base is broken")), "{log}");
+        assert!(
+            ran.is_some_and(|line| line.contains("the base is broken")),
+            "{log}"
+        );
         let kept = fleet.home().join("transcripts").join(id);
         let files = carson_tests::fleet::tree(&kept);
-        let verified = files.iter().find(|(file, _)| file.to_string_lossy().ends_with("-verify.txt"));
+        let verified = files
+            .iter()
+            .find(|(file, _)| file.to_string_lossy().ends_with("-verify.txt"));
         let (_, output) = verified.unwrap_or_else(|| panic!("{:?}", files.keys()));
         assert!(String::from_utf8_lossy(output).contains("the base is broken"));
         let draft = fleet.pulls().pop().unwrap()["body"].to_string();

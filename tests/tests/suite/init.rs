@@ -62,6 +62,17 @@ fn it_takes_the_repository_that_it_stands_in_with_its_branch_and_its_tests() {
     let shown = fleet.carson(&["--home", "new", "roles", "show", "implementer"]);
     assert!(!shown.stdout.contains("without a bound"), "{shown:#?}");
     assert!(shown.stdout.contains("$40.00"), "{shown:#?}");
+    // A cap that is lower than the cadence can reach is said; one that is not, is not.
+    let capped = "limits.max_firings_per_day: its cadence has 72 slots a day, and after 48 firings";
+    assert!(shown.stdout.contains(capped), "{shown:#?}");
+    let file = home.join("roles/implementer/role.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let own = "max_firings_per_day = 48";
+    assert!(text.contains(own), "{text}");
+    fs::write(&file, text.replace(own, "max_firings_per_day = 72")).unwrap();
+    let shown = fleet.carson(&["--home", "new", "roles", "show", "implementer"]);
+    assert_eq!(shown.code, Some(0), "{shown:#?}");
+    assert!(!shown.stdout.contains("its cadence has"), "{shown:#?}");
 
     // What is only somewhere else is looked at there.
     let bare = fleet.root().join("widget").join(".git");
@@ -279,13 +290,19 @@ fn who_is_not_let_in_is_told_what_holds_there() {
     let fleet = fleet().with_program("ssh", refuses);
     for (host, is_github) in [("github.com", true), ("gitlab.example", false)] {
         let address = format!("git@{host}:acme/widget.git");
-        let init = ["--home", "new", "init", "--forge", "local", "--repo", &address];
+        let init = [
+            "--home", "new", "init", "--forge", "local", "--repo", &address,
+        ];
         let refused = fleet.carson(&init);
         assert_eq!(refused.code, Some(1), "{refused:#?}");
         let said = &refused.stderr;
         assert!(said.contains("git itself has to be let in"), "{said}");
         assert_eq!(said.contains("GitHub"), is_github, "{host}: {said}");
-        assert_eq!(said.contains("`gh auth login`"), is_github, "{host}: {said}");
+        assert_eq!(
+            said.contains("`gh auth login`"),
+            is_github,
+            "{host}: {said}"
+        );
     }
 }
 

@@ -159,7 +159,13 @@ fn a_daemon_whose_log_nobody_reads_goes_on_firing() {
     });
     assert_eq!(row["outcome"], "OK", "{row:#}");
     // Each look that it logs from now on goes nowhere, too.
-    let looks = || fleet.ok(&["firings", "--all", "--json"]).as_array().unwrap().len();
+    let looks = || {
+        fleet
+            .ok(&["firings", "--all", "--json"])
+            .as_array()
+            .unwrap()
+            .len()
+    };
     let before = looks();
     until("it looks again", || (looks() > before + 1).then_some(()));
     assert_eq!(daemon.child.try_wait().unwrap(), None);

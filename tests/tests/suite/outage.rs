@@ -317,7 +317,10 @@ fn accounts_that_nobody_is_signed_in_to_are_each_told_once_although_another_does
     scene.fleet.issue("one", "Greet the cat", "In hello.txt.");
     assert_eq!(text(&scene.fire("one"), "outcome"), "OK");
     assert_eq!(scene.alerts().len(), 2, "{:#?}", scene.alerts());
-    assert_eq!(["first", "second", "third"].map(|one| scene.runs(one)), [1, 1, 2]);
+    assert_eq!(
+        ["first", "second", "third"].map(|one| scene.runs(one)),
+        [1, 1, 2]
+    );
 }
 
 #[test]

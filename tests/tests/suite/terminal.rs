@@ -7,10 +7,14 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::time::Duration;
 
-use carson_tests::until;
+use carson_tests::fleet::TestFleet;
+use carson_tests::{Screen, until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::faults::{WAITS, Waiting, fire, fleet};
+use crate::hostile::leavings::with_stages;
 
 const WORKS: &str =
     "echo hello > hello.txt; git add .; git commit --quiet -m Hello; echo '[OK] hello'";
@@ -299,7 +303,8 @@ fn a_reader_that_goes_away_is_no_error() {
 fn a_status_that_is_watched_ends_with_its_reader() {
     let fleet = fleet(WORKS, "");
     let (ours, theirs) = UnixStream::pair().unwrap();
-    ours.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    ours.set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
     let mut watched = fleet.command(&["status", "--watch"]);
     let mut watching = watched.stdout(OwnedFd::from(theirs)).spawn().unwrap();
     drop(watched);
@@ -327,7 +332,10 @@ fn a_log_is_followed_while_its_firing_runs_and_ends_with_it() {
     let id = fleet.ok(&["firings", "--json"])[0]["id"].clone();
     let said = fleet.root().join("followed");
     let mut followed = fleet.command(&["logs", "--follow", id.as_str().unwrap()]);
-    let mut following = followed.stdout(File::create(&said).unwrap()).spawn().unwrap();
+    let mut following = followed
+        .stdout(File::create(&said).unwrap())
+        .spawn()
+        .unwrap();
     let said = || fs::read_to_string(&said).unwrap();
     until("its first line", || said().contains('\n').then_some(()));
     assert!(!said().contains("firing ended"), "{}", said());
@@ -367,7 +375,16 @@ fn an_issue_is_made_as_gh_makes_it() {
     let fleet = fleet(WORKS, "");
     for title in ["--title", "-t"] {
         let made = [
-            "issue", "create", title, "Greet", "-b", "In hello.txt.", "-l", "for:hand,p1", "-l", "ui",
+            "issue",
+            "create",
+            title,
+            "Greet",
+            "-b",
+            "In hello.txt.",
+            "-l",
+            "for:hand,p1",
+            "-l",
+            "ui",
         ];
         let made = fleet.ok(&[&made[..], &["--json"]].concat());
         let number = made["number"].as_u64().unwrap();
@@ -379,4 +396,111 @@ fn an_issue_is_made_as_gh_makes_it() {
     }
     let none = fleet.carson(&["issue", "create", "-b", "Of what?"]);
     assert_eq!(none.code, Some(2), "{none:#?}");
+}
+
+/// What stands in each line of a terminal in the end: a live line was taken away before.
+fn left(shown: &str) -> Vec<&str> {
+    let lines = shown.split('\n').map(|line| line.trim_end_matches('\r'));
+    lines
+        .filter_map(|line| line.rsplit("\u{1b}[2K").next())
+        .collect()
+}
+
+/// Whether anything has a colour or a weight of its own (ECMA-48).
+fn is_coloured(shown: &str) -> bool {
+    let ends = |part: &str| {
+        let end = part.find(|c: char| !c.is_ascii_digit() && c != ';');
+        end.is_some_and(|at| part[at..].starts_with('m'))
+    };
+    shown.split("\u{1b}[").skip(1).any(ends)
+}
+
+/// A verb on a terminal, and once more on one for a person who wants no colours.
+fn twice(fleet: &TestFleet, args: &[&str]) -> [String; 2] {
+    ["", "1"].map(|plain| {
+        let mut command = fleet.command(args);
+        command.env("NO_COLOR", plain);
+        let (code, shown) = Screen::of(command).ended();
+        assert!(code.is_some(), "{args:?}: {shown}");
+        shown
+    })
+}
+
+/// One line is written anew while a stage lasts, and each stage leaves one; elsewhere nothing is ever rewritten.
+#[test]
+fn a_firing_at_a_terminal_has_one_live_line() {
+    let fleet = fleet(WORKS, "");
+    let (code, shown) = Screen::of(fleet.command(&["fire", "hand"])).ended();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("\r\u{1b}[2K  execute "), "{shown:?}");
+    let left = left(&shown);
+    for stage in ["workspace", "execute", "teardown"] {
+        let of_it = left.iter().filter(|line| {
+            let mut words = line.split_whitespace();
+            words.next() == Some(stage) && words.next().is_some_and(|took| took.contains(':'))
+        });
+        assert_eq!(of_it.count(), 1, "{stage}: {left:#?}");
+    }
+    fleet.issue("hand", "More", "");
+    let mut plain = fleet.command(&["fire", "hand"]);
+    let plain = plain.env("TERM", "xterm").output().unwrap();
+    let both = [plain.stdout, plain.stderr].concat();
+    assert!(
+        !both.contains(&b'\x1b') && !both.contains(&b'\r'),
+        "{both:?}"
+    );
+}
+
+/// What needs somebody is red, what somebody should know is yellow, and a line says by its word which it is.
+#[test]
+fn colours_are_for_terminals_whose_reader_wants_them() {
+    let (red, yellow) = ("\u{1b}[1;31m", "\u{1b}[33m");
+    let fleet = fleet("exit 3", "[limits]\nfail_streak = 1\n");
+    assert_eq!(fire(&fleet)["outcome"], "FAILED");
+    let pause = ["pause", "--role", "hand", "--reason", "lunch"];
+    assert_eq!(fleet.carson(&pause).code, Some(0));
+    let [coloured, plain] = twice(&fleet, &["status"]);
+    for (colour, line) in [(red, "BREAKER of hand "), (yellow, "PAUSED role hand ")] {
+        let whole = format!("{colour}{line}");
+        assert!(coloured.contains(&whole), "{coloured:?}");
+        assert!(plain.contains(line) && !is_coloured(&plain), "{plain:?}");
+    }
+
+    with_stages(&fleet, "\"execute\", \"verify\"", "");
+    fs::remove_file(fleet.root().join("cli/agent")).unwrap();
+    let mut seen = [0, 0];
+    for verb in [&["doctor"][..], &["config", "check"]] {
+        let [coloured, plain] = twice(&fleet, verb);
+        assert!(!is_coloured(&plain), "{plain:?}");
+        for line in coloured.lines().map(|line| line.trim_end_matches('\r')) {
+            let bare = line.trim_start_matches(red).trim_start_matches(yellow);
+            if bare.starts_with("warning ") || bare.contains(": warning: ") {
+                assert!(line.starts_with(yellow), "{line:?}");
+                seen[0] += 1;
+            } else if bare.starts_with("error ") {
+                assert!(line.starts_with(red), "{line:?}");
+                seen[1] += 1;
+            }
+        }
+    }
+    assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
+
+    // The daemon's log is for whoever started it there.
+    for (plain, has_colours) in [("", true), ("1", false)] {
+        let mut daemon = fleet.command(&["daemon"]);
+        daemon.env("NO_COLOR", plain);
+        let daemon = Screen::of(daemon);
+        until("it has said something", || {
+            daemon.shown().contains('\n').then_some(())
+        });
+        let pid = Pid::from_raw(daemon.pid().cast_signed());
+        until("it is heard of", || {
+            let status = fleet.ok(&["status", "--json"]);
+            (status["hosts"][0]["pid"].as_u64() == Some(daemon.pid().into())).then_some(())
+        });
+        kill(pid, Signal::SIGTERM).unwrap();
+        let (code, shown) = daemon.ended();
+        assert_eq!(code, Some(0), "{shown:?}");
+        assert_eq!(is_coloured(&shown), has_colours, "{shown:?}");
+    }
 }

@@ -536,7 +536,10 @@ async fn a_claim_that_could_be_neither_made_nor_undone_is_healed() {
 
     assert_eq!(front.unmet(), [], "{row:#}");
     let (_, labels, marks) = scene.state(number).await;
-    assert!(labels.contains(&"carson:in-flight".to_owned()), "{labels:?}");
+    assert!(
+        labels.contains(&"carson:in-flight".to_owned()),
+        "{labels:?}"
+    );
     assert_eq!((marks.get("claim"), marks.get("release")), (Some(&1), None));
     let pruned = scene.fleet.carson(&["prune", "--json"]);
     assert_eq!(pruned.code, Some(0), "{pruned:#?}");
