@@ -2,6 +2,9 @@
 
 use carson_core::text::matches;
 
+/// What the branches of firings begin with.
+const OURS: &str = "carson/";
+
 /// The longest that one part may be.
 const SLUG_MAX: usize = 40;
 
@@ -23,7 +26,12 @@ pub fn branch_name(role: &str, work: &str, firing: &str) -> String {
     } else {
         parts.join("-")
     };
-    format!("carson/{role}/{rest}")
+    format!("{OURS}{role}/{rest}")
+}
+
+/// Whether a branch has a name as firings give it.
+pub(crate) fn is_of_a_firing(branch: &str) -> bool {
+    branch.starts_with(OURS)
 }
 
 /// Lower-case letters and digits with single dashes between.

@@ -30,8 +30,13 @@ impl Remote {
     /// # Errors
     /// When it cannot be read, or has no commit.
     pub async fn heads(&self) -> Result<Heads, GitError> {
-        let root = Path::new("/");
-        let ask = self.known(Git::new(root, "ls-remote"), root)?.within(ASK);
+        self.heads_near(Path::new("/")).await
+    }
+
+    /// The same; `near` is a repository of ours, beside which the credential lies meanwhile.
+    pub(crate) async fn heads_near(&self, near: &Path) -> Result<Heads, GitError> {
+        let ask = Git::new(Path::new("/"), "ls-remote");
+        let ask = self.known(ask, near)?.within(ASK);
         let ask = ask.args([
             "--quiet",
             "--symref",

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use carson_proc::Finished;
 
-use crate::branch::is_protected;
+use crate::branch::{is_of_a_firing, is_protected};
 use crate::error::GitError;
 use crate::git::{Git, detail};
 use crate::kept::Kept;
@@ -35,11 +35,8 @@ impl Kept {
         commit: &Oid,
         protected: &[String],
     ) -> Result<Pushed, GitError> {
-        if is_protected(protected, branch) {
-            return Err(GitError::Protected {
-                branch: branch.to_owned(),
-            });
-        }
+        let near = self.path();
+        self.remote.may_change(branch, protected, near).await?;
         self.send(branch, commit, &[]).await
     }
 
@@ -113,11 +110,8 @@ impl Mirror {
         commit: &Oid,
         protected: &[String],
     ) -> Result<Deleted, GitError> {
-        if is_protected(protected, branch) {
-            return Err(GitError::Protected {
-                branch: branch.to_owned(),
-            });
-        }
+        let near = self.path();
+        self.remote.may_change(branch, protected, near).await?;
         if let Some(stands) = self.not_at(branch, commit).await? {
             return Ok(stands);
         }
@@ -223,6 +217,25 @@ impl Mirror {
 }
 
 impl Remote {
+    /// Refuses a branch that the settings protect, or that the remote's own HEAD names. A firing's is never that
+    /// one, so for those nobody is asked.
+    async fn may_change(
+        &self,
+        branch: &str,
+        protected: &[String],
+        near: &Path,
+    ) -> Result<(), GitError> {
+        let refused = is_protected(protected, branch)
+            || !is_of_a_firing(branch)
+                && self.heads_near(near).await?.default.as_deref() == Some(branch);
+        match refused {
+            true => Err(GitError::Protected {
+                branch: branch.to_owned(),
+            }),
+            false => Ok(()),
+        }
+    }
+
     /// Lets a command of a repository reach the remote as `carson`.
     pub(crate) fn reach(&self, git: Git, near: &Path) -> Result<Git, GitError> {
         let to = "+refs/heads/*:refs/remotes/origin/*";

@@ -53,6 +53,39 @@ async fn a_protected_branch_is_refused_before_anybody_is_asked() {
     }
 }
 
+/// Work may start from another branch: what the forge shows first, and deploys, is not changed either.
+#[tokio::test]
+async fn the_default_branch_of_the_forge_is_protected_whatever_the_base_is() {
+    let world = World::new().await;
+    let before = world.upstream("trunk", "a", "1");
+    world.upstream("develop", "a", "1");
+    git(
+        &world.origin(),
+        ["symbolic-ref", "HEAD", "refs/heads/trunk"],
+    );
+    let tree = world.worktree("one").await;
+    tree.put("b", "1");
+    let tip = tree.commit_seen("Work").await;
+    let protected = ["develop".to_owned()];
+    let refused = world.kept().push("trunk", &tip, &protected).await;
+    assert!(
+        matches!(&refused, Err(GitError::Protected { branch }) if branch == "trunk"),
+        "{refused:?}"
+    );
+    let refused = world
+        .mirror
+        .delete_branch("trunk", &before, &protected)
+        .await;
+    assert!(matches!(refused, Err(GitError::Protected { .. })));
+    assert_eq!(
+        world.mirror.remote_head("trunk").await.unwrap(),
+        Some(before)
+    );
+    // A branch of somebody's, which their pull request offers, is none of those.
+    let theirs = world.kept().push("feature/x", &tip, &protected).await;
+    assert_eq!(theirs.unwrap(), Pushed::Created);
+}
+
 #[tokio::test]
 async fn what_a_hook_of_the_remote_says_is_the_reason() {
     let world = World::new().await;
@@ -110,9 +143,14 @@ async fn the_operators_checkout_is_left_alone() {
         Some(tip.clone())
     );
     assert_eq!(git(&seed, ["status", "--porcelain", "--branch"]), before);
-    // Its checked-out branch it keeps, whatever the settings protect.
+    // Its checked-out branch it keeps, whatever the settings protect, and one with a name like ours, too.
     assert!(matches!(
         world.kept().push("main", &tip, &[]).await,
+        Err(GitError::Protected { .. })
+    ));
+    git(&seed, ["checkout", "--quiet", "-b", "carson/one/held"]);
+    assert!(matches!(
+        world.kept().push("carson/one/held", &tip, &[]).await,
         Err(GitError::PushRejected { .. })
     ));
 }
