@@ -1,7 +1,13 @@
 //! How the processes of firings are, as rows and the system say.
 
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::sync::Arc;
+
+use carson_config::Fleet;
+use carson_core::FiringId;
 use carson_home::Home;
-use carson_proc::{ProcessId, marked_processes};
+use carson_proc::{ProcessId, ProcessSpace, Sight, marked_processes};
 use carson_store::{Firing as Row, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -26,6 +32,7 @@ pub(crate) enum Life {
 
 /// What the firings of this host are judged by.
 pub(crate) struct Judge {
+    fleet: Arc<Fleet>,
     now: DateTime<Utc>,
     /// For how long this host has reached the database without a gap; nothing where it is a file.
     reached_for: Option<TimeDelta>,
@@ -35,6 +42,7 @@ impl Judge {
     /// As things stand now.
     pub(crate) async fn of(home: &Home) -> Result<Self, StoreError> {
         Ok(Self {
+            fleet: home.fleet.clone(),
             now: home.clock.now(),
             reached_for: home.store.lease_held_for(&home.fleet.host).await?,
         })
@@ -43,6 +51,14 @@ impl Judge {
     /// How a firing's process is.
     pub(crate) fn life(&self, row: &Row) -> Life {
         let age = self.now - row.claimed_at;
+        match (sight_of(row), process_of(row)) {
+            // Of a container that has this home, too: its number says nothing here, and its lock all.
+            (Sight::Hidden, Some(_)) if !self.is_late(row) && is_held(&self.fleet, row.id) => {
+                return Life::Alive;
+            }
+            (Sight::Hidden | Sight::Over, Some(_)) => return Life::Gone,
+            _ => {}
+        }
         match process_of(row) {
             None if age < START => Life::Alive,
             None if age < START_AT_MOST && is_starting(row) => Life::Alive,
@@ -63,8 +79,42 @@ impl Judge {
             .zip(allowed.ok())
             .is_none_or(|(age, allowed)| age > allowed);
         let is_settled = self.reached_for.is_none_or(|since| since > OVERTIME);
-        is_settled && self.now > row.deadline_at + OVERTIME && is_old
+        is_settled && self.is_late(row) && is_old
     }
+
+    fn is_late(&self, row: &Row) -> bool {
+        self.now > row.deadline_at + OVERTIME
+    }
+}
+
+/// Where a firing's process is to be found, for its row; it also holds the lock that says elsewhere that it lives.
+pub(crate) struct Found {
+    /// The space of its number; nothing where that could not be known elsewhere.
+    pub(crate) space: Option<String>,
+    _lock: Option<File>,
+}
+
+/// Ourselves, as the process of a firing. Whoever cannot hold the lock is judged by the number alone.
+pub(crate) fn found(home: &Home, id: FiringId) -> Found {
+    let log = home.fleet.layout.firing_log(&id);
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(log);
+    let lock = file.ok().filter(|file| file.try_lock().is_ok());
+    let space = lock.as_ref().and_then(|_| ProcessSpace::ours());
+    Found {
+        space: space.map(|space| space.to_string()),
+        _lock: lock,
+    }
+}
+
+/// Whether a process, wherever it is on this machine, holds the lock of a firing: the kernel lets go of it when
+/// the process is gone.
+fn is_held(fleet: &Fleet, id: FiringId) -> bool {
+    let file = File::open(fleet.layout.firing_log(&id));
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Whether a process that was started for it lives.
@@ -87,6 +137,15 @@ pub async fn dead(home: &Home) -> Result<Vec<Row>, StoreError> {
 /// Whether a process of this host runs it.
 pub(crate) fn runs(row: &Row) -> bool {
     process_of(row).is_some_and(|process| process != ProcessId::current() && process.is_alive())
+}
+
+/// Whether the row's process can be seen from here. A row that does not say is of an older Carson, or of a system
+/// without such spaces.
+#[must_use]
+pub fn sight_of(row: &Row) -> Sight {
+    let space = row.pid_space.as_deref();
+    let space = space.and_then(|space| space.parse::<ProcessSpace>().ok());
+    space.map_or(Sight::Clear, |space| space.sight())
 }
 
 fn process_of(row: &Row) -> Option<ProcessId> {

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use carson_core::FiringId;
-use carson_proc::{ProcessId, marked_processes, reap_marked};
+use carson_proc::{ProcessId, Sight, marked_processes, reap_marked};
 use carson_store::StoreError;
 use chrono::TimeDelta;
 use tracing::warn;
 
+use crate::life::sight_of;
 use carson_bench::bench::MARKER;
 use carson_home::Home;
 
@@ -43,11 +44,13 @@ pub async fn reap(home: &Home) -> Result<u32, StoreError> {
         let over = row
             .ended_at
             .is_some_and(|at| at + MOMENT < home.clock.now());
-        // Its own process is not started by it, and may still be in its teardown.
-        let busy = row.pid.zip(row.pid_start).is_some_and(|(pid, start)| {
-            let own = ProcessId { pid, start };
-            own != ProcessId::current() && own.is_alive()
-        });
+        // Its own process is not started by it, and may still be in its teardown. Where that cannot be seen, its
+        // own namespace has a Carson that sees it.
+        let busy = sight_of(&row) == Sight::Hidden
+            || row.pid.zip(row.pid_start).is_some_and(|(pid, start)| {
+                let own = ProcessId { pid, start };
+                own != ProcessId::current() && own.is_alive()
+            });
         if !over || busy || row.host != home.fleet.host {
             continue;
         }

@@ -124,10 +124,10 @@ async fn seize(home: &Home, row: &Row) -> Result<bool, StoreError> {
         return Ok(true);
     }
     let (me, now) = (ProcessId::current(), home.clock.now());
-    let seized = home
-        .store
-        .as_firing(row.id, row.epoch)
-        .start_firing(me.pid, me.start, now);
+    let seized =
+        home.store
+            .as_firing(row.id, row.epoch)
+            .start_firing((me.pid, me.start), None, now);
     seized.await
 }
 

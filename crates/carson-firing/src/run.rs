@@ -13,6 +13,7 @@ use crate::ctx::Ctx;
 use crate::ended::{Ended, FiringError};
 use crate::fenced;
 use crate::lessons;
+use crate::life;
 use crate::placed::Placed;
 use crate::prompt;
 use crate::reached::Reached;
@@ -61,7 +62,11 @@ pub async fn run(
     };
     let me = ProcessId::current();
     let now = home.clock.now();
-    if !ctx.as_firing().start_firing(me.pid, me.start, now).await? {
+    let found = life::found(home, id);
+    let begun = ctx
+        .as_firing()
+        .start_firing((me.pid, me.start), found.space.as_deref(), now);
+    if !begun.await? {
         return Err(FiringError::NotClaimed {
             id,
             why: "another process was faster".to_owned(),

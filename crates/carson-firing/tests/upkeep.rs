@@ -230,7 +230,7 @@ async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
     let late = home
         .store
         .as_firing(id, carson_store::Epoch::FIRST)
-        .start_firing(1, 1, home.clock.now());
+        .start_firing((1, 1), None, home.clock.now());
     assert!(!late.await.unwrap(), "the late process is refused");
 
     // One that recovery seized and did not come to conclude is concluded by the next pass.
@@ -239,7 +239,7 @@ async fn a_process_that_starts_late_and_recovery_never_both_have_a_row() {
     let seized = home
         .store
         .as_firing(half, carson_store::Epoch::FIRST)
-        .start_firing(me.pid, me.start, home.clock.now());
+        .start_firing((me.pid, me.start), None, home.clock.now());
     assert!(seized.await.unwrap());
     let done = recover::pass(&home).await.unwrap().ended;
     assert_eq!(done.len(), 1);
@@ -261,4 +261,27 @@ async fn a_firing_whose_process_is_there_has_longer_to_begin() {
     drop(starting);
     let done = recover::pass(&home).await.unwrap().ended;
     assert_eq!(done[0].id, slow);
+}
+
+/// The number of a process that began before the machine was started anew may be anybody's by now.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_process_of_an_earlier_boot_is_believed() {
+    let (_dir, home) = open_home().await;
+    let ours = carson_proc::ProcessSpace::ours().unwrap().to_string();
+    let before = ours.replacen(ours.split(' ').next().unwrap(), "before", 1);
+    let somebody = Stray::with("SOMEBODY", FiringId::new());
+    let process = carson_proc::ProcessId::of(somebody.0.id().cast_signed()).unwrap();
+    let mut ids = Vec::new();
+    for space in [ours, before] {
+        let id = claimed(&home, "box", 120).await;
+        let row = home.store.as_firing(id, carson_store::Epoch::FIRST);
+        let began = (process.pid, process.start);
+        let begun = row.start_firing(began, Some(&space), home.clock.now());
+        assert!(begun.await.unwrap());
+        ids.push(id);
+    }
+    let done = recover::pass(&home).await.unwrap().ended;
+    let done: Vec<FiringId> = done.iter().map(|ended| ended.id).collect();
+    assert_eq!(done, ids[1..]);
 }

@@ -1,8 +1,9 @@
 //! A running firing is told to end.
 
 use carson_core::{FiringId, RoleName};
+use carson_firing::life::sight_of;
 use carson_home::Home;
-use carson_proc::ProcessId;
+use carson_proc::{ProcessId, Sight};
 use carson_store::Firing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ fn running(home: &Home, row: &Firing) -> Result<ProcessId, String> {
     let (Some(pid), Some(start)) = (row.pid, row.pid_start) else {
         return Err("it has not begun yet".to_owned());
     };
+    if sight_of(row) == Sight::Hidden {
+        return Err("it runs in another namespace of processes: ask there".to_owned());
+    }
     let process = ProcessId { pid, start };
     match process.is_alive() {
         true => Ok(process),

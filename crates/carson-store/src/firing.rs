@@ -54,6 +54,9 @@ pub struct Firing {
     pub pid: Option<i32>,
     /// That process's start time in clock ticks since boot.
     pub pid_start: Option<u64>,
+    /// Where that number means something, as its system says it.
+    #[serde(skip)]
+    pub pid_space: Option<String>,
     /// The stage it is in, or was in last.
     pub stage: Option<Stage>,
     /// Its branch.
@@ -158,7 +161,7 @@ macro_rules! select_firing {
             "SELECT firing.id, firing.role, firing.slot, firing.missed, firing.host, firing.account, \
              firing.engine, firing.repo, firing.work, firing.title, firing.claimed_at, \
              firing.deadline_at, firing.started_at, firing.ended_at, firing.pid, firing.pid_start, \
-             firing.stage, firing.branch, firing.base_sha, firing.bench, firing.pr_number, \
+             firing.pid_space, firing.stage, firing.branch, firing.base_sha, firing.bench, firing.pr_number, \
              firing.pr_url, firing.salvage_ref, firing.verified_sha, firing.reviewed_sha, \
              firing.pushed_sha, firing.settled, firing.facts, firing.sentinel, firing.outcome, \
              firing.reason, firing.skip, firing.attempts, firing.sessions, firing.turns, \
@@ -190,6 +193,7 @@ row! {
         ended_at: Option<DateTime<Utc>>,
         pid: Option<i64>,
         pid_start: Option<i64>,
+        pid_space: Option<String>,
         stage: Option<String>,
         branch: Option<String>,
         base_sha: Option<String>,
@@ -247,6 +251,7 @@ impl TryFrom<Raw> for Firing {
             ended_at: raw.ended_at,
             pid: raw.pid.and_then(|pid| i32::try_from(pid).ok()),
             pid_start: raw.pid_start.map(large),
+            pid_space: raw.pid_space,
             stage: maybe("stage", raw.stage.as_deref())?,
             branch: raw.branch,
             goes_on: raw.goes_on,

@@ -40,24 +40,26 @@ pub struct Progress {
 }
 
 impl AsFiring<'_> {
-    /// The firing's process has begun. Only the first process gets the row; another is refused.
+    /// The firing's process has begun, where its number means what `pid_space` says. Only the first process gets
+    /// the row; another is refused.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn start_firing(
         self,
-        pid: i32,
-        pid_start: u64,
+        (pid, pid_start): (i32, u64),
+        pid_space: Option<&str>,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         let rows = fenced!(self, self.store, |tx| query(
-            "UPDATE firing SET pid = $2, pid_start = $3, started_at = $4 \
+            "UPDATE firing SET pid = $2, pid_start = $3, started_at = $4, pid_space = $5 \
              WHERE id = $1 AND pid IS NULL AND ended_at IS NULL"
         )
         .bind(self.id.uuid())
         .bind(i64::from(pid))
         .bind(signed(pid_start))
         .bind(at)
+        .bind(pid_space)
         .execute(&mut *tx)
         .await?
         .rows_affected());

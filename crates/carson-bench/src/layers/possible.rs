@@ -107,8 +107,7 @@ pub async fn clones(home: &Home) -> Result<(), String> {
 }
 
 fn boot() -> String {
-    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id");
-    id.unwrap_or_default().trim().to_owned()
+    carson_proc::boot_id().unwrap_or_default()
 }
 
 /// Root's form lets directories be renamed in one step; everybody has the other.

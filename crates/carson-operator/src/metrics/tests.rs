@@ -38,7 +38,7 @@ async fn ended(home: &Home, role: &str, outcome: Outcome) {
     assert_eq!(store.claim_firing(&new).await.unwrap(), Claim::Won);
     store
         .as_firing(new.id, carson_store::Epoch::FIRST)
-        .start_firing(7, 1, began)
+        .start_firing((7, 1), None, began)
         .await
         .unwrap();
     let used = |account: &str, cost_usd| Used {

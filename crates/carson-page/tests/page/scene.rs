@@ -230,7 +230,7 @@ pub async fn fired(
     let id = claimed(store, role, at).await;
     store
         .as_firing(id, carson_store::Epoch::FIRST)
-        .start_firing(1, 1, at)
+        .start_firing((1, 1), None, at)
         .await
         .unwrap();
     let used = Progress {
@@ -288,7 +288,7 @@ pub async fn story_of(home: &Home, words: &str) -> Story {
     let done = claimed(store, "hand", ago(60)).await;
     store
         .as_firing(done, carson_store::Epoch::FIRST)
-        .start_firing(1, 1, ago(60))
+        .start_firing((1, 1), None, ago(60))
         .await
         .unwrap();
     for (stage, at) in [
@@ -351,7 +351,7 @@ pub async fn story_of(home: &Home, words: &str) -> Story {
     let runs = claimed(store, "hand", ago(4)).await;
     store
         .as_firing(runs, carson_store::Epoch::FIRST)
-        .start_firing(1, 1, ago(4))
+        .start_firing((1, 1), None, ago(4))
         .await
         .unwrap();
     store

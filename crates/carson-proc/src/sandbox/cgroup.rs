@@ -8,7 +8,6 @@
 //! version 1, as on a hybrid machine, groups there are made too.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -18,13 +17,14 @@ use nix::unistd::Pid;
 use tracing::{debug, warn};
 
 use crate::process_id::ProcessId;
+use crate::process_space;
 use crate::sandbox::level::CgroupLevel;
 use crate::sandbox::profile::Resources;
 
 /// All our groups begin so; then comes who made them, and in which namespace of processes: a group
 /// is to be seen from all of them, its maker's number means something in its own alone.
 static PREFIX: LazyLock<String> = LazyLock::new(|| {
-    let namespace = fs::metadata("/proc/self/ns/pid").map_or(0, |found| found.ino());
+    let namespace = process_space::namespace().unwrap_or_default();
     format!("carson-{namespace}.")
 });
 

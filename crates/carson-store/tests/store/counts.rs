@@ -17,7 +17,7 @@ async fn lasted(store: &Store, role: &str, slot: i64, seconds: i64) {
     assert!(
         store
             .as_firing(id, carson_store::Epoch::FIRST)
-            .start_firing(7, 1, at(slot))
+            .start_firing((7, 1), None, at(slot))
             .await
             .unwrap()
     );
@@ -87,7 +87,7 @@ async fn what_had_a_session_is_counted_by_how_long_it_took(place: Place) {
     let id = claimed(&store, "two", 600).await;
     store
         .as_firing(id, carson_store::Epoch::FIRST)
-        .start_firing(7, 1, at(600))
+        .start_firing((7, 1), None, at(600))
         .await
         .unwrap();
     let end = ending(Outcome::Silent, "", 601);

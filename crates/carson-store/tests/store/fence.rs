@@ -90,7 +90,7 @@ async fn a_stale_writer_changes_nothing_by_any_way_there_is(place: Place) {
     let writes: Vec<(&str, Result<(), StoreError>)> = vec![
         (
             "start_firing",
-            nothing(stale.start_firing(1, 1, at(2)).await),
+            nothing(stale.start_firing((1, 1), None, at(2)).await),
         ),
         ("set_prompt_version", stale.set_prompt_version("v").await),
         ("set_stage", stale.set_stage(Stage::Plan, at(2)).await),

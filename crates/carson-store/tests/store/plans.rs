@@ -122,7 +122,7 @@ async fn work(store: &Store) {
         .unwrap();
     store
         .as_firing(id, carson_store::Epoch::FIRST)
-        .start_firing(1, 1, at(0))
+        .start_firing((1, 1), None, at(0))
         .await
         .unwrap();
     store

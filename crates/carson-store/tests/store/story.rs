@@ -31,6 +31,7 @@ async fn a_firing_from_claim_to_end(place: Place) {
     assert_eq!((row.slot, row.claimed_at), (Some(at(0)), at(3)));
     assert_eq!((row.started_at, row.ended_at), (Some(at(4)), Some(at(90))));
     assert_eq!((row.pid, row.pid_start), (Some(4_194_303), Some(1 << 40)));
+    assert_eq!(row.pid_space.as_deref(), Some("boot 7"));
     assert_eq!(
         (row.repo.unwrap().as_str(), row.work),
         ("widget", Some(WorkKey::Issue(7)))
@@ -122,7 +123,7 @@ async fn run(store: &Store, id: FiringId) {
     assert!(
         store
             .as_firing(id, carson_store::Epoch::FIRST)
-            .start_firing(4_194_303, 1 << 40, at(4))
+            .start_firing((4_194_303, 1 << 40), Some("boot 7"), at(4))
             .await
             .unwrap()
     );
@@ -269,14 +270,14 @@ async fn nothing_is_done_twice(place: Place) {
     assert!(
         store
             .as_firing(id, carson_store::Epoch::FIRST)
-            .start_firing(1, 1, at(1))
+            .start_firing((1, 1), None, at(1))
             .await
             .unwrap()
     );
     assert!(
         !store
             .as_firing(id, carson_store::Epoch::FIRST)
-            .start_firing(2, 2, at(2))
+            .start_firing((2, 2), None, at(2))
             .await
             .unwrap(),
         "the first process has the row"
@@ -340,7 +341,7 @@ async fn nothing_is_done_twice(place: Place) {
     assert!(
         !store
             .as_firing(id, carson_store::Epoch::FIRST)
-            .start_firing(3, 3, at(11))
+            .start_firing((3, 3), None, at(11))
             .await
             .unwrap(),
         "it has ended"

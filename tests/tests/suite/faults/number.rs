@@ -1,8 +1,10 @@
 //! A process number that is given twice, in a process namespace of its own, where that can be had at will.
 
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
-use super::{fleet, nothing_lost};
+use carson_tests::fleet::TestFleet;
+
+use super::{WAITS, Waiting, fleet, nothing_lost};
 
 /// Half of its work, and then it waits.
 const HALF: &str = "echo half > half.txt; git add .; git commit --quiet -m Half\n\
@@ -28,9 +30,8 @@ done
 kill -0 $newcomer && grep -z sleep /proc/$newcomer/cmdline && echo "the newcomer lives"
 "#;
 
-#[test]
-fn f26_whoever_got_the_number_of_a_dead_firing_is_neither_believed_nor_ended() {
-    let fleet = fleet(HALF, "");
+/// What a shell says of this script, where processes have other numbers; `$1` is `carson`.
+fn apart(fleet: &TestFleet, script: &str) -> Output {
     let envs = fleet.command(&[]);
     #[expect(
         clippy::disallowed_methods,
@@ -50,14 +51,56 @@ fn f26_whoever_got_the_number_of_a_dead_firing_is_neither_believed_nor_ended() {
             "--fork",
             "--mount-proc",
         ])
-        .args(["--kill-child", "--", "sh", "-c", SCRIPT, "sh"])
+        .args(["--kill-child", "--", "sh", "-c", script, "sh"])
         .arg(fleet.binary())
         .stdin(Stdio::null());
-    let said = inside.output().unwrap();
+    inside.output().unwrap()
+}
+
+#[test]
+fn f26_whoever_got_the_number_of_a_dead_firing_is_neither_believed_nor_ended() {
+    let fleet = fleet(HALF, "");
+    let said = apart(&fleet, SCRIPT);
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(text.contains("its process is gone"), "{said:?}");
     assert!(text.contains("the newcomer lives"), "{said:?}");
     let row = fleet.ok(&["firings", "--json"])[0].clone();
     assert_eq!(row["outcome"], "CRASHED", "{row:#}");
     nothing_lost(&fleet, &row, &["half\n"]);
+}
+
+/// A container that has the home, too, sees no process of the firing, and takes it for dead no sooner than it is.
+#[test]
+fn who_looks_from_another_process_namespace_takes_nobody_for_dead() {
+    let works = "date +%N > work.txt; git add .; git commit --quiet -m Work; echo '[OK] done'";
+    let fleet = fleet(&format!("{WAITS}\n{works}"), "");
+    let newest = || fleet.ok(&["firings", "--json"])[0].clone();
+    let waiting = Waiting::of(&fleet);
+    let id = newest()["id"].as_str().unwrap().to_owned();
+    let looks = format!("\"$1\" status; \"$1\" prune; \"$1\" stop {id} 2>&1");
+    let said = apart(&fleet, &looks);
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(
+        text.contains("running ") && !text.contains("its process is gone"),
+        "{said:?}"
+    );
+    assert!(
+        text.contains("it runs in another namespace of processes: ask there"),
+        "{said:?}"
+    );
+    assert!(fleet.firing(&id)["ended_at"].is_null(), "{said:?}");
+    let row = waiting.goes_on();
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    nothing_lost(&fleet, &row, &[]);
+
+    // One that was killed is concluded from there at once.
+    fleet.issue("hand", "More", "");
+    let mut waiting = Waiting::of(&fleet);
+    waiting.firing.kill().unwrap();
+    waiting.firing.wait().unwrap();
+    let said = apart(&fleet, "\"$1\" status; \"$1\" prune");
+    let text = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(text.contains("its process is gone"), "{said:?}");
+    let row = newest();
+    assert_eq!(row["outcome"], "CRASHED", "{row:#} {said:?}");
 }
