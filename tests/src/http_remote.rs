@@ -2,8 +2,8 @@
 //!
 //! Also compiled into the tests of `carson-git`, which stands below this crate.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,23 +14,25 @@ pub fn serve(root: PathBuf) -> String {
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            answer(stream.unwrap(), &root);
+            answer(&mut stream.unwrap(), &root);
         }
     });
     address
 }
 
-/// One request to a connection, as CGI (RFC 3875).
+/// One request to a connection, as CGI (RFC 3875). Whoever hangs up first asks nothing.
 #[expect(
     clippy::disallowed_methods,
     reason = "the remote is no program of Carson's"
 )]
-fn answer(mut stream: TcpStream, root: &Path) {
-    let mut from = BufReader::new(stream.try_clone().unwrap());
+pub fn answer(stream: &mut (impl Read + Write), root: &Path) {
+    let mut from = BufReader::new(&mut *stream);
     let mut line = String::new();
-    from.read_line(&mut line).unwrap();
+    let _ = from.read_line(&mut line);
     let mut words = line.split_whitespace();
-    let (method, target) = (words.next().unwrap(), words.next().unwrap());
+    let (Some(method), Some(target)) = (words.next(), words.next()) else {
+        return;
+    };
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut backend = Command::new("git");
     backend

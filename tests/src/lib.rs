@@ -1,5 +1,10 @@
 //! Test support for the whole of Carson.
 
+#[expect(
+    clippy::unwrap_used,
+    reason = "support of tests: it may panic when the machine does not do what was asked"
+)]
+pub mod authority;
 mod dice;
 pub mod fleet;
 #[expect(
@@ -7,6 +12,11 @@ pub mod fleet;
     reason = "support of tests: it may panic when the machine does not do what was asked"
 )]
 pub mod http_remote;
+#[expect(
+    clippy::unwrap_used,
+    reason = "support of tests: it may panic when the machine does not do what was asked"
+)]
+pub mod https_remote;
 pub mod judge;
 mod mcp_sdk;
 pub mod model;

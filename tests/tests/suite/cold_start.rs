@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-use carson_tests::{fleet, http_remote};
+use carson_tests::authority::Authority;
+use carson_tests::{fleet, http_remote, https_remote};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -142,10 +143,10 @@ fn of_a_repository_whose_base_is_master() {
     stranger.begins(&origin.display().to_string(), "carson init");
 }
 
-#[test]
-fn of_a_remote_over_http() {
-    let stranger = Stranger::new("main");
-    let url = http_remote::serve(stranger.dir.path().to_owned()) + "/origin.git";
+/// From a remote with this address, which gets the branch of the first pull request.
+fn of_a_remote(stranger: &Stranger, url: &str) {
+    let url = format!("{url}/origin.git");
+    print!("{}", stranger.types("git version"));
     stranger.begins(&url, &format!("carson init --repo {url}"));
     let origin = stranger.at("origin.git");
     let branches = stranger.types(&format!(
@@ -153,4 +154,26 @@ fn of_a_remote_over_http() {
         origin.display()
     ));
     assert_eq!(branches.lines().count(), 1, "{branches}");
+}
+
+#[test]
+fn of_a_remote_over_http() {
+    let stranger = Stranger::new("main");
+    let url = http_remote::serve(stranger.dir.path().to_owned());
+    of_a_remote(&stranger, &url);
+}
+
+/// Whom the stranger's own git trusts, Carson's git trusts, and nobody else.
+#[test]
+fn of_a_remote_over_https() {
+    let (stranger, authority) = (Stranger::new("main"), Authority::new());
+    let url = https_remote::serve(stranger.dir.path().to_owned(), &authority);
+    let untrusted = stranger.types(&format!(
+        "carson --home nowhere init --repo {url}/origin.git 2>&1 && exit 1; test ! -e nowhere"
+    ));
+    assert!(untrusted.contains("certificate"), "{untrusted}");
+    let trusted = authority.certificate();
+    let trust = format!("git config --global http.sslCAInfo {}", trusted.display());
+    stranger.types(&trust);
+    of_a_remote(&stranger, &url);
 }

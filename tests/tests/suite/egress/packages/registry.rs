@@ -5,65 +5,37 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use carson_tests::authority::{Authority, speak_tls};
+use rustls::ServerConfig;
 
 use super::*;
-
-/// How the certificates are made: an authority of the test's own, and what it signed.
-const CERTIFICATES: &str = "[req]\ndistinguished_name = name\nprompt = no\n[name]\nCN = localhost\n\
-    [ca]\nbasicConstraints = critical,CA:TRUE\n\
-    [leaf]\nbasicConstraints = CA:FALSE\nsubjectAltName = DNS:localhost\n";
 
 /// The files, and who asked for what.
 pub(super) struct Registry {
     /// Goes with the value.
     temp: tempfile::TempDir,
+    authority: Option<Authority>,
     port: u16,
-    scheme: &'static str,
     asked: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Registry {
     pub(super) fn new() -> Self {
-        Self::serving("http", tempfile::tempdir().unwrap(), None)
+        Self::serving(None)
     }
 
     /// One that speaks TLS alone.
     pub(super) fn with_tls() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let certificate = |file: &str| temp.path().join(file);
-        fs::write(certificate("openssl.cnf"), CERTIFICATES).unwrap();
-        let make = "req -x509 -config openssl.cnf -newkey rsa:2048 -nodes -days 2";
-        let own = "-subj /CN=test -extensions ca -keyout ca.key -out ca.pem";
-        let signed = "-extensions leaf -CA ca.pem -CAkey ca.key -keyout key.pem -out cert.pem";
-        for more in [own, signed] {
-            let args: Vec<&str> = make.split(' ').chain(more.split(' ')).collect();
-            made(temp.path(), "openssl", &args);
-        }
-        let chain = CertificateDer::from_pem_file(certificate("cert.pem")).unwrap();
-        let key = PrivateKeyDer::from_pem_file(certificate("key.pem")).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![chain], key)
-            .unwrap();
-        Self::serving("https", temp, Some(Arc::new(config)))
+        Self::serving(Some(Authority::new()))
     }
 
-    fn serving(
-        scheme: &'static str,
-        temp: tempfile::TempDir,
-        tls: Option<Arc<ServerConfig>>,
-    ) -> Self {
+    fn serving(authority: Option<Authority>) -> Self {
+        let tls = authority.as_ref().map(Authority::config);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let registry = Self {
-            temp,
+            temp: tempfile::tempdir().unwrap(),
+            authority,
             port: listener.local_addr().unwrap().port(),
-            scheme,
             asked: Arc::default(),
         };
         let (root, asked) = (registry.root(), Arc::clone(&registry.asked));
@@ -82,7 +54,7 @@ impl Registry {
 
     /// The certificate of who signed its own.
     pub(super) fn authority(&self) -> PathBuf {
-        self.temp.path().join("ca.pem")
+        self.authority.as_ref().unwrap().certificate()
     }
 
     pub(super) fn port(&self) -> u16 {
@@ -91,7 +63,8 @@ impl Registry {
 
     /// Its address, by a name.
     pub(super) fn url(&self) -> String {
-        format!("{}://localhost:{}", self.scheme, self.port)
+        let tls = self.authority.as_ref().map_or("", |_| "s");
+        format!("http{tls}://localhost:{}", self.port)
     }
 
     pub(super) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
@@ -143,11 +116,7 @@ fn serve(
         answer(stream, root, asked);
         return;
     };
-    let mut stream = StreamOwned::new(ServerConnection::new(tls).unwrap(), stream);
-    answer(&mut stream, root, asked);
-    // A client must be able to tell the end from a connection that was cut.
-    stream.conn.send_close_notify();
-    let _ = stream.flush();
+    speak_tls(tls, stream, |stream| answer(stream, root, asked));
 }
 
 /// One request, one answer.
