@@ -250,6 +250,10 @@ fn every_job_is_seen_with_its_last_and_next_run() {
         shown.contains("jobs: ") && !shown.contains("NEXT IN"),
         "{shown}"
     );
+    // It said nothing before it ended: on its own host its process is looked at.
+    assert!(shown.contains("; it is not running"), "{shown}");
+    let status = fleet.ok(&["status", "--json"]);
+    assert_eq!(status["hosts"][0]["life"], "ended", "{status:#}");
 }
 
 #[test]

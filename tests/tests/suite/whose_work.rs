@@ -24,6 +24,19 @@ fn a_branch_of_its_own_is_the_work_and_caches_are_none() {
     nothing_lost(&fleet, &row, &["work\n"]);
 }
 
+/// Who says that all is done and left nothing but what programs make again has changed nothing.
+#[test]
+fn caches_alone_are_no_work_that_was_forgotten() {
+    let agent = "mkdir __pycache__; echo x > __pycache__/a.pyc; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "FAILED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(reason.contains("changed nothing"), "{reason}");
+    assert!(fleet.pulls().is_empty() && fleet.branches().is_empty());
+    nothing_lost(&fleet, &row, &[]);
+}
+
 #[test]
 fn branches_that_nobody_joined_are_a_draft_and_named() {
     let agent = "base=$(git rev-parse HEAD)\n\
