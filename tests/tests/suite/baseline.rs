@@ -144,7 +144,7 @@ fn work_whose_promise_fails_as_it_did_before_is_told_so() {
         assert!(reason.contains("the base is broken"), "{reason}");
         let id = row["id"].as_str().unwrap();
         let log = fleet.carson(&["logs", id]).stdout;
-        let ran = log.lines().find(|line| line.contains("check run"));
+        let ran = log.lines().find(|line| line.contains(" INFO check run "));
         assert!(
             ran.is_some_and(|line| line.contains("the base is broken")),
             "{log}"

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::faults::{fire, fleet, nothing_lost};
+use crate::faults::{WAITS, Waiting, fire, fleet, nothing_lost};
 
 #[test]
 fn a_branch_of_its_own_is_the_work_and_caches_are_none() {
@@ -84,14 +84,19 @@ fn what_git_does_not_see_is_kept() {
 /// Kept is said of what is kept, and of nothing else: what could not be put anywhere stays where it is.
 #[test]
 fn what_cannot_be_kept_stays_in_its_workspace_and_that_is_said() {
-    // Nobody can take this lock away, as if its disk could not be written.
-    let agent = "mkdir -p \"$(cat store)/refs/carson/salvage/$CARSON_FIRING.lock/x\"\n\
-                 echo work > work.txt; git add work.txt; git commit --quiet -m Work\n\
-                 echo left > left.txt; echo '[OK] done'";
-    let fleet = fleet(agent, "");
-    fleet.commit_to_main(&[("store", fleet.store().to_str().unwrap())]);
+    let agent = format!(
+        "{WAITS}\necho work > work.txt; git add work.txt; git commit --quiet -m Work\n\
+         echo left > left.txt; echo '[OK] done'"
+    );
+    let fleet = fleet(&agent, "");
+    let waiting = Waiting::of(&fleet);
+    let id = fleet.ok(&["firings", "--json"])[0]["id"].clone();
+    let id = id.as_str().unwrap();
+    // Nobody takes this lock away, as if its disk could not be written.
+    let lock = fleet.store().join(format!("refs/carson/salvage/{id}.lock"));
+    fs::create_dir_all(lock.join("held")).unwrap();
 
-    let row = fire(&fleet);
+    let row = waiting.goes_on();
 
     assert_eq!(row["outcome"], "OK", "{row:#}");
     let reason = row["reason"].as_str().unwrap();
@@ -106,9 +111,7 @@ fn what_cannot_be_kept_stays_in_its_workspace_and_that_is_said() {
     assert_eq!(left.map(|(_, text)| text.as_slice()), Some(&b"left\n"[..]));
 
     // Once it can be kept, it is, and its workspace goes.
-    let id = row["id"].as_str().unwrap();
-    let lock = format!("refs/carson/salvage/{id}.lock");
-    fs::remove_dir_all(fleet.store().join(lock)).unwrap();
+    fs::remove_dir_all(&lock).unwrap();
     let pruned = fleet.carson(&["prune"]);
     assert_eq!(pruned.code, Some(0), "{pruned:#?}");
     nothing_lost(&fleet, &row, &["work\n", "left\n"]);

@@ -8,6 +8,7 @@
 //! version 1, as on a hybrid machine, groups there are made too.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
