@@ -58,7 +58,7 @@ async fn a_protected_branch_is_refused_before_anybody_is_asked() {
 async fn the_default_branch_of_the_forge_is_protected_whatever_the_base_is() {
     let world = World::new().await;
     let before = world.upstream("trunk", "a", "1");
-    world.upstream("develop", "a", "1");
+    world.upstream("develop", "a", "2");
     git(
         &world.origin(),
         ["symbolic-ref", "HEAD", "refs/heads/trunk"],
