@@ -21,12 +21,12 @@ pub mod judge;
 mod mcp_sdk;
 pub mod model;
 pub mod postgres;
-pub mod server;
 #[expect(
     clippy::unwrap_used,
     reason = "support of tests: it may panic when the machine does not do what was asked"
 )]
 mod screen;
+pub mod server;
 mod set_clock;
 mod until;
 pub mod users;
