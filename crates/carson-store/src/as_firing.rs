@@ -43,15 +43,14 @@ macro_rules! fenced {
                 })
             }
             $crate::db::Db::Postgres(pool) => {
-                $crate::away::patiently!($store, {
+                $crate::away::committed!($store, pool, {
                     let mut $tx = pool.begin().await?;
                     let epoch =
                         sqlx::query_scalar("SELECT epoch FROM firing WHERE id = $1 FOR UPDATE");
                     let epoch = epoch.bind($as.id.uuid()).fetch_optional(&mut *$tx);
                     $as.must_be(epoch.await?)?;
                     let result = $body;
-                    $crate::away::commit($store.patience, pool, $tx).await?;
-                    result
+                    ($tx, result)
                 })
             }
         }

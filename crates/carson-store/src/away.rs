@@ -101,7 +101,8 @@ impl Waits {
     ) -> Result<T, StoreError> {
         let within = match self.patience.is_zero() {
             true => IMPATIENT,
-            false => IN_FLIGHT,
+            // So that it can be asked again.
+            false => IN_FLIGHT.min(self.patience / 4),
         };
         match timeout(within, asked).await {
             Ok(answer) => answer,
@@ -163,38 +164,51 @@ macro_rules! patiently {
 
 pub(crate) use patiently;
 
+/// Evaluates a body that ends with a transaction of its own and what it found, until that is committed, once, or
+/// patience is at an end. The body alone is begun anew when its time is up: a commit may have been heard, and is asked
+/// about.
+macro_rules! committed {
+    ($store:expr, $pool:expr, $body:expr) => {{
+        let mut waits = $crate::away::Waits::at_most($store.patience);
+        let answered = loop {
+            let asked = Box::pin(async { Ok::<_, $crate::error::StoreError>($body) });
+            let ended = match waits.bounded(asked).await {
+                Ok((tx, found)) => {
+                    let commit = $crate::away::commit($store.patience, $pool, tx);
+                    Box::pin(commit).await.map(|()| found)
+                }
+                Err(error) => Err(error),
+            };
+            match ended {
+                Err(error) if waits.again(&error).await => {}
+                answered => break answered,
+            }
+        };
+        waits.over();
+        answered?
+    }};
+}
+
+pub(crate) use committed;
+
 /// Ends a transaction. One whose end was cut off is asked about: `Ok` where it is there after all.
 pub(crate) async fn commit(
     patience: Duration,
     pool: &PgPool,
     mut tx: PgTransaction<'_>,
 ) -> Result<(), StoreError> {
+    let mut waits = Waits::at_most(patience);
     if patience.is_zero() {
-        return Ok(tx.commit().await?);
+        return waits.bounded(async { Ok(tx.commit().await?) }).await;
     }
     let key = Uuid::now_v7();
-    // None has only read.
-    let xid: Result<Option<String>, sqlx::Error> = query_scalar(
-        "INSERT INTO commit_key (key) SELECT $1 WHERE pg_current_xact_id_if_assigned() IS NOT NULL \
-         RETURNING pg_current_xact_id()::text",
-    )
-    .bind(key)
-    .fetch_optional(&mut *tx)
-    .await;
-    let xid = match xid {
-        Ok(xid) => xid,
-        // A statement was refused, which its caller expected: nothing will be written.
-        Err(error) if is_aborted(&error) => None,
-        Err(error) => return Err(error.into()),
+    let Some(xid) = waits.bounded(leave_key(&mut tx, key)).await? else {
+        return waits.bounded(async { Ok(tx.commit().await?) }).await;
     };
-    let Err(error) = tx.commit().await else {
-        return Ok(());
+    let error = match waits.bounded(async { Ok(tx.commit().await?) }).await {
+        Err(error) if is_away(&error) => error,
+        ended => return ended,
     };
-    let error = StoreError::from(error);
-    let Some(xid) = xid.filter(|_| is_away(&error)) else {
-        return Err(error);
-    };
-    let mut waits = Waits::at_most(patience);
     loop {
         match waits.bounded(became_of(pool, &xid, key)).await {
             Ok(Became::Committed) => return Ok(()),
@@ -204,6 +218,22 @@ pub(crate) async fn commit(
             Err(other) if waits.again(&other).await => {}
             Err(_) => return Err(error),
         }
+    }
+}
+
+/// Leaves a key in a transaction that writes; the number of that transaction. One that has only read has none, and one
+/// of which a statement was refused, as its caller expected, will write nothing.
+async fn leave_key(tx: &mut PgTransaction<'_>, key: Uuid) -> Result<Option<String>, StoreError> {
+    let xid: Result<Option<String>, sqlx::Error> = query_scalar(
+        "INSERT INTO commit_key (key) SELECT $1 WHERE pg_current_xact_id_if_assigned() IS NOT NULL \
+         RETURNING pg_current_xact_id()::text",
+    )
+    .bind(key)
+    .fetch_optional(&mut **tx)
+    .await;
+    match xid {
+        Err(error) if is_aborted(&error) => Ok(None),
+        xid => Ok(xid?),
     }
 }
 

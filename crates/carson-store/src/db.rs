@@ -46,11 +46,10 @@ macro_rules! transaction {
                 })
             }
             $crate::db::Db::Postgres(pool) => {
-                $crate::away::patiently!($store, {
+                $crate::away::committed!($store, pool, {
                     let mut $tx = pool.begin().await?;
                     let result = $body;
-                    $crate::away::commit($store.patience, pool, $tx).await?;
-                    result
+                    ($tx, result)
                 })
             }
         }

@@ -66,6 +66,33 @@ async fn what_is_counted_is_counted_once_whatever_becomes_of_the_server() {
     assert_eq!(failures(&database).await, COUNTED, "after {faults} faults");
 }
 
+/// What makes each commit take longer than an answer is waited for.
+const SLOW_COMMITS: [&str; 2] = [
+    "CREATE FUNCTION slow() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(8); RETURN NULL; END $$ LANGUAGE plpgsql",
+    "CREATE CONSTRAINT TRIGGER slow AFTER INSERT OR UPDATE ON outage DEFERRABLE INITIALLY DEFERRED \
+     FOR EACH ROW EXECUTE FUNCTION slow()",
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_commit_that_nobody_waited_for_is_not_made_again() {
+    let database = TestDatabase::new();
+    let store = Store::open(&database.url()).await.unwrap();
+    let mut rows = PgConnection::connect(&database.url()).await.unwrap();
+    for statement in SLOW_COMMITS {
+        query(statement).execute(&mut rows).await.unwrap();
+    }
+    // A quarter of it is shorter than the commit.
+    let store = store.patient(Duration::from_secs(24));
+    let began = Instant::now();
+    note(&store, 1).await;
+    assert!(
+        began.elapsed() > Duration::from_secs(7),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(failures(&database).await, 1);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn connections_that_died_without_a_word_are_found_out_in_seconds() {
     let database = TestDatabase::new();
