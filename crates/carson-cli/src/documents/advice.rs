@@ -32,17 +32,32 @@ fn sources(path: &Path) -> Vec<(PathBuf, String)> {
     vec![(path.to_owned(), text)]
 }
 
-/// The texts between quotation marks, as far as they stand in one line.
-fn texts(source: &str) -> Vec<String> {
-    let code = source
+/// The code of a source, without its comments.
+fn code(source: &str) -> String {
+    let lines = source
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"));
-    code.flat_map(|line| {
-        let line = line.replace("\\\"", "'");
-        let texts = line.split('"').skip(1).step_by(2).map(str::to_owned);
-        texts.collect::<Vec<_>>()
-    })
-    .collect()
+    lines.collect::<Vec<_>>().join("\n").replace("\\\"", "'")
+}
+
+/// The texts between quotation marks.
+fn texts(code: &str) -> impl Iterator<Item = &str> {
+    code.split('"').skip(1).step_by(2)
+}
+
+/// What is given as a command where `rest` begins: as it stands there, or as the last `let` of that name before it
+/// has it.
+fn given<'c>(code: &'c str, rest: &'c str) -> Vec<&'c str> {
+    let bare = rest.trim_start().trim_start_matches("format!(");
+    if bare.trim_start().starts_with('"') {
+        return texts(bare).take(1).collect();
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let name = &rest[..end.unwrap_or(0)];
+    let before = &code[..code.len() - rest.len()];
+    let made = before.rsplit_once(&format!("let {name} = "));
+    let made = made.and_then(|(_, made)| made.split_once(';'));
+    made.map_or(Vec::new(), |(made, _)| texts(made).collect())
 }
 
 /// The words with a value in each place that takes one: `1` is a number and a name. What follows on a word without
@@ -62,31 +77,47 @@ fn filled(text: &str) -> Vec<String> {
     words.split_whitespace().map(str::to_owned).collect()
 }
 
-fn is_verb(args: &Command, word: &str) -> bool {
-    args.find_subcommand(word).is_some()
-}
-
 #[test]
 fn every_command_that_why_names_can_be_typed() {
     let args = Args::command();
     let (mut seen, mut wrong) = (0, Vec::new());
     let all = CHANGES.map(|path| sources(&root().join("crates").join(path)));
     for (path, source) in all.iter().flatten() {
-        for text in texts(source) {
-            let words = filled(&text);
-            if !words.first().is_some_and(|word| is_verb(&args, word)) {
+        let code = code(source);
+        for (at, found) in code.match_indices(".command(") {
+            let rest = &code[at + found.len()..];
+            // It asks for the one of the labels, which `what_is_told_of_labels_can_be_typed` has.
+            if rest.starts_with(')') || rest.starts_with("stray.command()") {
                 continue;
             }
-            seen += 1;
-            let typed = ["carson".to_owned()].into_iter().chain(words);
-            if let Err(error) = args.clone().try_get_matches_from(typed) {
-                wrong.push(format!("{}: {text}\n{error}", path.display()));
+            let typed = given(&code, rest);
+            if typed.is_empty() {
+                let line = rest.lines().next();
+                wrong.push(format!("{}: what is {line:?}?", path.display()));
+            }
+            for text in typed {
+                seen += 1;
+                let typed = ["carson".to_owned()].into_iter().chain(filled(text));
+                if let Err(error) = args.clone().try_get_matches_from(typed) {
+                    wrong.push(format!("{}: {text}\n{error}", path.display()));
+                }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // Each place that names a command has one.
     assert!(seen >= 30, "only {seen} commands were found");
+}
+
+#[test]
+fn what_is_told_of_labels_can_be_typed() {
+    let [(_, source)] =
+        <[_; 1]>::try_from(sources(&root().join("crates/carson-checks/src/labels.rs"))).unwrap();
+    let code = code(&source);
+    let (_, made) = code.split_once("fn command(&self)").unwrap();
+    let typed = texts(made).next().unwrap();
+    let typed = ["carson".to_owned()].into_iter().chain(filled(typed));
+    Args::command().try_get_matches_from(typed).unwrap();
 }
 
 /// The verbs of what stands between backquotes after `carson`, as far as they are words.
@@ -112,7 +143,7 @@ fn every_verb_that_is_told_to_people_exists() {
     assert_eq!(unknown_verb(&args, "pr mend {number}"), Some("mend".into()));
     let (mut seen, mut wrong) = (0, Vec::new());
     for (path, source) in sources(&root().join("crates")) {
-        for text in texts(&source) {
+        for text in texts(&code(&source)) {
             for part in text.split("`carson ").skip(1) {
                 // It goes on in the next line.
                 let Some((typed, _)) = part.split_once('`') else {
