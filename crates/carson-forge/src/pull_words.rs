@@ -96,6 +96,9 @@ pub struct Review {
     pub commit: Option<String>,
     /// When it was sent; `None` while it is being written.
     pub submitted_at: Option<DateTime<Utc>>,
+    /// Whether somebody changed what was written, as far as the forge tells that.
+    #[serde(skip)]
+    pub edited: bool,
 }
 
 /// A review to be made: a comment of ours, never an approval in the forge's sense.

@@ -127,6 +127,7 @@ impl From<RawReview> for Review {
             body: raw.body.unwrap_or_default(),
             commit: raw.commit_id,
             submitted_at: raw.submitted_at,
+            edited: false,
         }
     }
 }

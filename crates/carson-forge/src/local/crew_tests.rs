@@ -163,3 +163,33 @@ async fn the_operator_approves_by_a_comment() {
     fs::write(comments.join("yes.md"), "/carson  ship\n").unwrap();
     assert_eq!(asked().await.as_deref(), Some("operator"));
 }
+
+#[tokio::test]
+async fn what_somebody_edited_in_a_file_of_ours_is_seen_whenever_that_was() {
+    let (dir, forge) = forge();
+    let number = pull(&forge).await;
+    forge.comment(number, "Ours.").await.unwrap();
+    say(&forge, number, "k", review(true, "Fine."))
+        .await
+        .unwrap();
+    let edited = async || {
+        let comments = forge.comments(number).await.unwrap();
+        let reviews = forge.reviews(number).await.unwrap();
+        (comments[0].edited, reviews[0].edited)
+    };
+    assert_eq!(edited().await, (false, false));
+    let beside = dir.path().join("widget/pulls");
+    for file in ["comments/0001.md", "reviews/0001.md"] {
+        let path = beside.join(format!("{number:04}.{file}"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        // An editor ends its last line, which changes nothing.
+        std::fs::write(&path, format!("{text}\n")).unwrap();
+    }
+    assert_eq!(edited().await, (false, false));
+    for file in ["comments/0001.md", "reviews/0001.md"] {
+        let path = beside.join(format!("{number:04}.{file}"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}Not before Monday.\n")).unwrap();
+    }
+    assert_eq!(edited().await, (true, true));
+}

@@ -9,7 +9,7 @@ use carson_core::Clock;
 use chrono::{DateTime, Utc};
 
 use super::head::{
-    CommentHead, IssueHead, PullHead, operator, owner, read_comment, read_fate, read_issue,
+    CommentHead, IssueHead, PullHead, digest, operator, owner, read_comment, read_fate, read_issue,
     read_merged, read_pull, us,
 };
 use super::{ME, file};
@@ -247,13 +247,14 @@ impl Folder {
         })
     }
 
-    /// What was merged stays merged.
+    /// What was merged stays merged; and a merge, which git has by then, is one although it was closed meanwhile.
     pub(super) fn end_pull(&self, number: u64, state: PullState) -> Result<(), ForgeError> {
         let _lock = self.lock()?;
         self.edit_pull(number, |head, _| {
-            if head.state == PullState::Open {
+            let is_merge = state == PullState::Merged;
+            if head.state == PullState::Open || is_merge && head.state == PullState::Closed {
                 head.state = state;
-                head.merged_at = (state == PullState::Merged).then(|| self.clock.now());
+                head.merged_at = is_merge.then(|| self.clock.now());
             }
         })
     }
@@ -284,12 +285,14 @@ impl Folder {
             author: ME.to_owned(),
             association: owner(),
             created_at: self.clock.now(),
+            written: Some(digest(body)),
         };
         file::write(&dir.join(format!("{id:04}.md")), &head, body)?;
         let CommentHead {
             author,
             association,
             created_at,
+            ..
         } = head;
         Ok(Comment {
             id,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::{ME, file};
 use crate::error::ForgeError;
@@ -54,6 +55,18 @@ pub(super) struct CommentHead {
     #[serde(default = "owner", skip_serializing_if = "is_owner")]
     pub association: Association,
     pub created_at: DateTime<Utc>,
+    /// The digest of what was written here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
+}
+
+/// What tells a text that somebody edited since from the one that was written. An editor ends it with a line break.
+pub(super) fn digest(body: &str) -> String {
+    let digest = Sha256::digest(body.trim_end().as_bytes());
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 pub(super) fn operator() -> String {
@@ -160,34 +173,36 @@ pub(super) fn read_fate(path: &Path) -> Result<Fate, ForgeError> {
     })
 }
 
-/// How much later than it says a comment's file may have been written: it is stamped before the disk has it.
+/// How much later than it says the file of a comment without a digest may have been written: it is stamped before the
+/// disk has it.
 const WRITTEN_WITHIN: TimeDelta = TimeDelta::seconds(2);
 
 /// A comment. What has no front matter is what the operator typed, when the file was last changed.
 pub(super) fn read_comment(id: u64, path: &Path) -> Result<Comment, ForgeError> {
     let changed = fs::metadata(path).and_then(|file| file.modified());
     let changed = changed.map_err(|source| file::io(path, source))?;
-    let comment = |author, association, body, created_at| Comment {
-        id,
-        author,
-        body,
-        created_at,
-        association,
-        edited: DateTime::<Utc>::from(changed) - created_at > WRITTEN_WITHIN,
+    let changed = DateTime::<Utc>::from(changed);
+    let (head, body) = match file::has_head(path)? {
+        true => file::read::<CommentHead>(path)?,
+        false => {
+            let head = CommentHead {
+                author: operator(),
+                association: owner(),
+                created_at: changed,
+                written: None,
+            };
+            (head, file::text(path)?)
+        }
     };
-    if !file::has_head(path)? {
-        return Ok(comment(
-            operator(),
-            owner(),
-            file::text(path)?,
-            changed.into(),
-        ));
-    }
-    let (head, body) = file::read::<CommentHead>(path)?;
-    Ok(comment(
-        head.author,
-        head.association,
+    Ok(Comment {
+        id,
+        edited: match &head.written {
+            Some(written) => *written != digest(&body),
+            None => changed - head.created_at > WRITTEN_WITHIN,
+        },
+        author: head.author,
         body,
-        head.created_at,
-    ))
+        created_at: head.created_at,
+        association: head.association,
+    })
 }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::folder::{Folder, next_comment};
-use super::head::{CommentHead, operator, read_comment};
+use super::head::{CommentHead, digest, operator, read_comment};
 use super::{ME, file};
 use crate::error::ForgeError;
 use crate::people::Association;
@@ -25,6 +25,9 @@ struct ReviewHead {
     state: ReviewState,
     commit: Option<String>,
     submitted_at: Option<DateTime<Utc>>,
+    /// The digest of what was written here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    written: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -69,6 +72,7 @@ impl Folder {
             state: ReviewState::Commented,
             commit: Some(commit),
             submitted_at: Some(self.now()),
+            written: Some(digest(body)),
         };
         let id = next_comment(&dir)?;
         let path = dir.join(format!("{id:04}.md"));
@@ -80,7 +84,8 @@ impl Folder {
         let _lock = self.lock()?;
         let path = self.beside_pull(number, "reviews");
         let path = path.join(format!("{id:04}.md"));
-        let (head, _) = file::read::<ReviewHead>(&path)?;
+        let (mut head, _) = file::read::<ReviewHead>(&path)?;
+        head.written = Some(digest(body));
         file::write(&path, &head, body)
     }
 
@@ -110,6 +115,7 @@ impl Folder {
             author: ME.to_owned(),
             association: Association::Owner,
             created_at: self.now(),
+            written: Some(digest(body)),
         };
         let id = next_comment(&dir)?;
         file::write(&dir.join(format!("{id:04}.md")), &head, body)
@@ -201,6 +207,7 @@ fn read_review(id: u64, path: &Path) -> Result<Review, ForgeError> {
         // All of this is the operator's own disk.
         association: Association::Owner,
         state: head.state,
+        edited: head.written.is_some_and(|written| written != digest(&body)),
         body,
         commit: head.commit,
         submitted_at: head.submitted_at,

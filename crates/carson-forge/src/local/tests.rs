@@ -298,6 +298,10 @@ async fn what_became_of_a_pull_request_stands_in_its_file() {
         (closed.state, open.state),
         (PullState::Closed, PullState::Open)
     );
+    // Of two that come together: git has the merge by then.
+    forge.merge_pull(2, &Merge::default()).await.unwrap();
+    forge.close_pull(2).await.unwrap();
+    assert_eq!(forge.fate(2).await.unwrap().state, PullState::Merged);
     assert_eq!((closed.ended_at, open.ended_at), (None, None));
     assert!(forge.fate(4).await.unwrap_err().is_of_one());
 }

@@ -64,7 +64,10 @@ pub(super) async fn reviews(looking: &Looking<'_, '_>) -> Result<Vec<NewUndo>, R
         let what = |review| Compensation::WithdrawReview { pull, review };
         match looking.place.forge.reviews_of(pull, looking.row.id).await {
             Err(ForgeError::NotFound { .. }) => list.push(found(what(0), "it is gone")),
-            reviews => list.extend(reviews?.iter().map(|review| owed(what(review.id)))),
+            reviews => list.extend(reviews?.iter().map(|review| match review.edited {
+                true => left(what(review.id), EDITED),
+                false => owed(what(review.id)),
+            })),
         }
     }
     Ok(list)
