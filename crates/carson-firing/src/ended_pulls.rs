@@ -16,7 +16,7 @@ use thiserror::Error;
 use tracing::{info, warn};
 
 use crate::labels::labels_after;
-use crate::turn::Turns;
+use crate::turn::{Turn, Turns};
 use carson_home::halt::Hinted;
 use carson_home::{ForgeOpenError, Home};
 
@@ -219,6 +219,12 @@ pub async fn follow(
     Ok(Some(number))
 }
 
+/// The turn of whoever merges a pull request, closes it or takes it back: of two that look at one that is open, the
+/// second has to see what the first made of it. None where the other takes too long.
+pub async fn turn_to_end(home: &Home) -> Option<Turn> {
+    Turns::Ends.soon(home).await
+}
+
 /// Merges the branch of a pull request into its base, where the forge does not do that itself; the
 /// remote's new commit. `expected` is the commit that was looked at: nothing else is merged.
 ///
@@ -246,6 +252,15 @@ pub async fn merge_branch(
     let title = untrusted::one_line(&pull.title, TITLE_MAX);
     let message = format!("Merge pull request #{}: {title}\n", pull.number);
     Ok(mirror.merge(&sides, &pull.base, &message).await?)
+}
+
+/// Whether its base has all of what it offers: somebody merged its branch by git.
+///
+/// # Errors
+/// When its branch is gone, or the remote cannot be reached.
+pub async fn is_in_its_base(home: &Home, repo: &Repo, pull: &Pull) -> Result<bool, PullError> {
+    let sides = sides(home, repo, pull).await?;
+    Ok(home.mirror(repo).is_merged(&sides).await?)
 }
 
 /// What a pull request changes, as a diff.

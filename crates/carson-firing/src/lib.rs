@@ -125,3 +125,4 @@ pub use brief::{Brief, Sums};
 pub use admit::{ClaimError, Claimed};
 pub use ended::{Ended, FiringError};
 pub use steps::{Step, Steps};
+pub use turn::Turn;

@@ -20,6 +20,8 @@ pub(crate) enum Turns {
     Claims,
     /// Pull requests that people ended are followed.
     Pulls,
+    /// People end a pull request.
+    Ends,
     /// Issues are closed whose parts are done.
     Parts,
     /// What turned its base red is told.
@@ -34,6 +36,7 @@ impl Turns {
             Self::Recovery => "recover.lock",
             Self::Claims => "claims.lock",
             Self::Pulls => "pulls.lock",
+            Self::Ends => "ends.lock",
             Self::Parts => "parts.lock",
             Self::Merges => "merges.lock",
             Self::Memory => "memory.lock",
@@ -61,4 +64,4 @@ impl Turns {
 /// It lasts as long as this value.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Turn(#[expect(dead_code, reason = "the open file is the lock")] File);
+pub struct Turn(#[expect(dead_code, reason = "the open file is the lock")] File);

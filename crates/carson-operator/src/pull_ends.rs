@@ -47,6 +47,7 @@ impl Ask for Merge {
         let read = self.commit.as_deref().map(commit).transpose()?;
         let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
         let forge = home.forge(repo).await?;
+        let _turn = ended_pulls::turn_to_end(home).await;
         let pull = still_open(forge.pull(self.number).await?)?;
         if pull.draft {
             return Err(Refusal::DraftPull(pull.number));
@@ -115,6 +116,7 @@ impl Ask for Close {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let repo = names::repo_or_only(&home.fleet, self.repo.as_deref())?;
         let forge = home.forge(repo).await?;
+        let _turn = ended_pulls::turn_to_end(home).await;
         let pull = still_open(forge.pull(self.number).await?)?;
         if !self.comment.trim().is_empty() {
             let comment = home.redactor.redact(&self.comment);

@@ -3,6 +3,8 @@
 use carson_core::Compensation;
 use carson_core::compensation::short;
 use carson_firing::back::{Reverted, revert};
+use carson_firing::ended_pulls;
+use carson_forge::PullState;
 use carson_git::{Deleted, Oid};
 use carson_store::{Firing, UndoState};
 
@@ -52,6 +54,10 @@ pub(super) async fn act(
             })
         }
         Compensation::ClosePull { pull, .. } => {
+            let _turn = ended_pulls::turn_to_end(going.home).await;
+            if forge.pull(*pull).await?.state == PullState::Merged {
+                return Ok(left("it was merged a moment ago"));
+            }
             forge.close_pull(*pull).await?;
             Ok(done())
         }

@@ -4,7 +4,8 @@ use carson_core::Compensation;
 use carson_core::compensation::short;
 use carson_core::effect::Effect;
 use carson_core::work::WorkKey;
-use carson_forge::{Forge, ForgeError, PullState};
+use carson_firing::ended_pulls;
+use carson_forge::{Forge, ForgeError, Pull, PullState};
 use carson_git::Oid;
 use carson_store::{Firing, NewUndo, UndoState};
 
@@ -109,13 +110,27 @@ async fn own(
         None => None,
     };
     let keeps = pull.as_ref().and_then(Opened::keeps_its_branch);
-    let branch = match (now, moved.as_deref().or(keeps)) {
+    let offered = offered_by_another(looking, &branch).await?;
+    let keeps = moved.as_deref().or(keeps).or(offered.as_deref());
+    let branch = match (now, keeps) {
         (None, _) => found(delete, "it is gone"),
         (Some(_), Some(why)) => left(delete, why),
         (Some(_), None) => owed(delete),
     };
     let pull = pull.map(|pull| pull.way);
     Ok(pull.into_iter().chain([branch]).collect())
+}
+
+/// Which open pull request of somebody else has its branch, too.
+async fn offered_by_another(
+    looking: &Looking<'_, '_>,
+    branch: &str,
+) -> Result<Option<String>, Refusal> {
+    let open = looking.place.forge.open_pulls_of(branch).await?;
+    let is_another =
+        |pull: &&Pull| pull.head == branch && Some(pull.number) != looking.row.pr_number;
+    let other = open.iter().find(is_another);
+    Ok(other.map(|other| format!("pull request #{} offers it, too", other.number)))
 }
 
 /// The other firings that pushed to its pull request.
@@ -197,11 +212,32 @@ async fn pull(
         },
         (PullState::Closed, _) => stands(found(what, "it was closed before")),
         (PullState::Open, Some(why)) => stands(left(what, why)),
+        (PullState::Open, None) if is_in_its_base(looking, &pull).await? => Opened {
+            way: left(what, merged_by_git(&pull)),
+            is_merged: true,
+        },
         (PullState::Open, None) => match touched::pull(looking, &pull, others).await? {
             Some(why) => stands(left(what, why)),
             None => stands(owed(what)),
         },
     })
+}
+
+/// Where the forge holds no branches, it does not see that somebody merged one.
+async fn is_in_its_base(looking: &Looking<'_, '_>, pull: &Pull) -> Result<bool, Refusal> {
+    let place = &looking.place;
+    let mirror = looking.going.home.mirror(place.repo);
+    if place.forge.holds_branches() || mirror.remote_head(&pull.head).await?.is_none() {
+        return Ok(false);
+    }
+    Ok(ended_pulls::is_in_its_base(looking.going.home, place.repo, pull).await?)
+}
+
+fn merged_by_git(pull: &Pull) -> String {
+    format!(
+        "{} has its changes: who merged them takes that back, by `git revert` and a push",
+        pull.base
+    )
 }
 
 /// Where the forge holds no branches, no button of its own takes a merge back.

@@ -8,7 +8,7 @@ use carson_forge::{IssueEdit, NewPull, PR_OPEN, PullState, State};
 use carson_store::UndoState;
 
 use super::stands;
-use super::world::{Did, READY, World, branch, labels, open_pull, release};
+use super::world::{Did, READY, World, branch, git, labels, open_pull, release};
 
 fn file() -> Effect {
     Effect::FileIssue {
@@ -296,4 +296,42 @@ async fn the_label_of_a_role_that_is_gone_is_known_from_its_firing_or_is_left() 
         left[0].starts_with(&format!("the label by which hand took #{other} | ")),
         "{undone:#?}"
     );
+}
+
+/// Where the forge is files, branches are merged by git, and a person writes a pull request by hand.
+#[tokio::test]
+async fn what_git_has_merged_and_what_another_offers_is_left() {
+    let world = World::local().await;
+    let work = world.issue("Work", &[READY]).await;
+    let (id, own, _) = worked(&world, work).await;
+    let repo = world
+        .home
+        .fleet
+        .layout
+        .forge_repo(&"widget".parse().unwrap());
+    let theirs = std::fs::read_to_string(repo.join(format!("pulls/{own:04}.md"))).unwrap();
+    let theirs = theirs.replace("<!-- carson", "<!-- theirs");
+    std::fs::write(repo.join("pulls/0090.md"), theirs).unwrap();
+    let undone = world.undo(id, true).await;
+    let left = stands(&undone, UndoState::Left);
+    assert!(
+        left.iter()
+            .any(|one| one.ends_with("pull request #90 offers it, too")),
+        "{undone:#?}"
+    );
+    assert!(world.has_branch(&branch(work)));
+
+    let work = world.issue("More", &[READY]).await;
+    let (id, own, _) = worked(&world, work).await;
+    let merge = format!("refs/heads/{}", branch(work));
+    git(&world.origin(), &["update-ref", "refs/heads/main", &merge]);
+    let undone = world.undo(id, true).await;
+    let left = stands(&undone, UndoState::Left);
+    assert!(
+        left.iter().any(|one| one.contains("main has its changes")),
+        "{undone:#?}"
+    );
+    assert!(world.has_branch(&branch(work)));
+    let pull = world.forge.pull(own).await.unwrap();
+    assert_eq!(pull.state, PullState::Open);
 }
