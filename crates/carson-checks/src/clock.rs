@@ -1,12 +1,14 @@
 //! Whether the clock can be believed.
 
 use carson_core::cadence::CLOCK_MENDED;
-use chrono::{DateTime, Datelike, Utc};
+use chrono::{DateTime, Datelike, TimeDelta, Utc};
 
 use crate::{Machine, Scene, Verdict};
 
 /// No Carson is older.
 const FIRST_YEAR: i32 = 2026;
+/// Hosts of one fleet go by one time: how far a clock may be from the database's.
+const APART: TimeDelta = TimeDelta::seconds(30);
 /// Certificates and databases have trouble with what comes later.
 const LAST_YEAR: i32 = 2100;
 
@@ -28,11 +30,29 @@ pub(crate) async fn order(scene: &Scene<'_>) -> Option<Verdict> {
         return None;
     }
     let now = scene.home.clock.now();
+    match scene.home.store.clock().await {
+        Ok(Some(database)) if (now - database).abs() > APART => {
+            return Some(apart(now - database));
+        }
+        Err(error) => return Some(Verdict::error(error.to_string()).mend(error.hint())),
+        Ok(_) => {}
+    }
     Some(match scene.home.store.newest_claim().await {
         Ok(Some(newest)) => after(newest, now),
         Ok(None) => Verdict::ok("nothing was fired before"),
         Err(error) => Verdict::error(error.to_string()).mend(error.hint()),
     })
+}
+
+fn apart(ahead: TimeDelta) -> Verdict {
+    let how = match ahead > TimeDelta::zero() {
+        true => "ahead of",
+        false => "behind",
+    };
+    Verdict::error(format!(
+        "it is {} s {how} the clock of the database: slots would come due twice",
+        ahead.num_seconds().abs()
+    ))
 }
 
 fn after(newest: DateTime<Utc>, now: DateTime<Utc>) -> Verdict {
@@ -49,8 +69,6 @@ fn after(newest: DateTime<Utc>, now: DateTime<Utc>) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
     use crate::Health;
 

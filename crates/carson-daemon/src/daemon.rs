@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use carson_config::{LoadOptions, Sources};
 use carson_core::{Event, HostName};
+use carson_firing::daemons;
 use carson_firing::one_forge::{self, OneForge};
 use carson_home::{Home, disk_space};
 use carson_store::StoreError;
@@ -131,7 +132,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     }
     operator_alert::was_down(&home).await?;
     one_forge::check(&home, true).await?;
-    if lease::is_kept_by_another(&home).await? {
+    if daemons::is_kept_by_another(&home).await? {
         return Err(DaemonError::Twice(home.fleet.host.clone()));
     }
     let lease = lease::take(&home).await?;

@@ -5,16 +5,18 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use carson_core::Event;
+use carson_firing::daemons::RENEW;
 use carson_home::Home;
 use carson_proc::ProcessId;
 use carson_store::{Daemon, Lease, Renewal, StoreError};
+use chrono::TimeDelta;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, error, info, warn};
 
 use crate::jobs::Shared;
 
-/// A third of what a lease lasts.
-const RENEW: Duration = Duration::from_secs(3);
+/// How far a host's clock may be from the database's: by it slots come due, and another host has fired them.
+const SKEW: TimeDelta = TimeDelta::seconds(30);
 /// How long a database may take to renew it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -23,12 +25,30 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Standing {
     drained: AtomicBool,
     newer: AtomicBool,
+    /// Whether this host's clock is wrong.
+    skewed: AtomicBool,
 }
 
 impl Standing {
     /// Whether nothing may be fired here now.
     pub(crate) fn forbids(&self) -> bool {
-        self.drained.load(Ordering::Relaxed) || self.newer.load(Ordering::Relaxed)
+        let said = [&self.drained, &self.newer, &self.skewed];
+        said.iter().any(|one| one.load(Ordering::Relaxed))
+    }
+
+    /// How far this host's clock is from the database's.
+    fn set_clock(&self, ahead: TimeDelta) {
+        let is_wrong = ahead.abs() > SKEW;
+        match (self.skewed.swap(is_wrong, Ordering::Relaxed), is_wrong) {
+            (false, true) => error!(
+                ahead_s = ahead.num_seconds(),
+                hint =
+                    "set the clock of this machine, or of the database's: timedatectl set-ntp true",
+                "this machine's clock is not the database's: nothing new fires here"
+            ),
+            (true, false) => info!("this machine's clock is right again: it fires again"),
+            _ => {}
+        }
     }
 
     fn drain(&self, drained: bool) {
@@ -42,17 +62,8 @@ impl Standing {
     }
 }
 
-/// Whether another daemon renews the lease of this host: one that stands is looked at once more.
-///
-/// # Errors
-/// When the database does not answer.
-pub(crate) async fn is_kept_by_another(home: &Home) -> Result<bool, StoreError> {
-    let host = &home.fleet.host;
-    let Some(until) = home.store.lease_of(host).await? else {
-        return Ok(false);
-    };
-    sleep(RENEW + Duration::from_secs(1)).await;
-    Ok(home.store.lease_of(host).await? > Some(until))
+fn labels(home: &Home) -> Vec<String> {
+    home.fleet.labels.iter().map(ToString::to_string).collect()
 }
 
 /// Takes the lease, and says what was taken over while the others took this host for dead.
@@ -61,7 +72,7 @@ pub(crate) async fn is_kept_by_another(home: &Home) -> Result<bool, StoreError> 
 /// When the database does not answer.
 pub(crate) async fn take(home: &Home) -> Result<Option<Lease>, StoreError> {
     let (me, host, now) = (ProcessId::current(), &home.fleet.host, home.clock.now());
-    let labels: Vec<String> = home.fleet.labels.iter().map(ToString::to_string).collect();
+    let labels = labels(home);
     let daemon = Daemon {
         pid: me.pid,
         pid_start: me.start,
@@ -111,7 +122,10 @@ pub(crate) fn keep(shared: &Shared, lease: Option<Lease>, standing: &Arc<Standin
 
 /// Whether there is a lease to be kept on.
 async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<bool, StoreError> {
-    match home.store.renew_lease(&home.fleet.host, *lease).await? {
+    // Its settings may be others by now.
+    let labels = labels(home);
+    let renewed = home.store.renew_lease(&home.fleet.host, *lease, &labels);
+    match renewed.await? {
         Renewal::Held { newer: true, .. } => {
             standing.newer.store(true, Ordering::Relaxed);
             error!(
@@ -120,7 +134,12 @@ async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<bo
             );
             return Ok(false);
         }
-        Renewal::Held { drained, .. } => standing.drain(drained),
+        Renewal::Held { drained, now, .. } => {
+            standing.drain(drained);
+            if let Some(now) = now {
+                standing.set_clock(home.clock.now() - now);
+            }
+        }
         Renewal::Lost => {
             if let Some(taken) = take(home).await? {
                 *lease = taken;
@@ -128,4 +147,20 @@ async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<bo
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_whose_clock_is_wrong_fires_nothing_until_it_is_set() {
+        let standing = Standing::default();
+        for (ahead_s, forbids) in [(0, false), (30, false), (31, true), (-31, true), (5, false)] {
+            standing.set_clock(TimeDelta::seconds(ahead_s));
+            assert_eq!(standing.forbids(), forbids, "{ahead_s} s");
+        }
+        standing.drain(true);
+        assert!(standing.forbids());
+    }
 }

@@ -3,11 +3,14 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use carson_proc::ProcessId;
 use thiserror::Error;
 
+/// How often somebody who only looks may be in the way.
+const LOOKERS: u32 = 5;
 /// How long an owner may take to write its name down.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -47,7 +50,7 @@ impl DaemonLock {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).read(true).write(true);
         let mut file = options.open(path).map_err(io)?;
-        match file.try_lock() {
+        match taken(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(LockError::Held {
@@ -61,6 +64,17 @@ impl DaemonLock {
         writeln!(file, "pid {}", std::process::id()).map_err(io)?;
         Ok(Self(file))
     }
+}
+
+/// Whoever only looks whether a daemon runs has the lock for a moment.
+fn taken(file: &File) -> Result<(), TryLockError> {
+    for _ in 0..LOOKERS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(20)),
+            ended => return ended,
+        }
+    }
+    file.try_lock()
 }
 
 /// Who wrote the file. Whoever has just taken the lock may not have come to that yet: until then

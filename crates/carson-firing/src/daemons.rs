@@ -1,10 +1,15 @@
 //! The daemons of the fleet's hosts, and the firings that nobody runs any more.
 
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::Duration;
+
 use carson_home::Home;
 use carson_proc::ProcessId;
 use carson_store::{HostRow, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
+use tokio::time::sleep;
 
 /// A daemon says every minute that it lives; one that was not heard of for so long is gone. Where hosts hold
 /// leases, these say it sooner.
@@ -55,6 +60,40 @@ fn life(home: &Home, row: &HostRow, now: DateTime<Utc>) -> Life {
         true => Life::Runs,
         false => Life::Silent,
     }
+}
+
+/// How often a daemon renews the lease of its host.
+pub const RENEW: Duration = Duration::from_secs(3);
+
+/// Whether another daemon renews the lease of this host: one that stands is looked at once more.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn is_kept_by_another(home: &Home) -> Result<bool, StoreError> {
+    let host = &home.fleet.host;
+    let Some(until) = home.store.lease_of(host).await? else {
+        return Ok(false);
+    };
+    sleep(RENEW + Duration::from_secs(1)).await;
+    Ok(home.store.lease_of(host).await? > Some(until))
+}
+
+/// Whether this home is a copy: the daemon of another one goes by its host's name, and would take what runs here for
+/// dead. Its own daemon has the home's lock, wherever that runs.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn is_a_copy(home: &Home) -> Result<bool, StoreError> {
+    if !home.store.has_leases() || is_held(&home.fleet.layout.daemon_lock()) {
+        return Ok(false);
+    }
+    is_kept_by_another(home).await
+}
+
+/// Whether some process has a lock.
+pub(crate) fn is_held(lock: &Path) -> bool {
+    let file = File::open(lock);
+    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 fn process_of(row: &HostRow) -> Option<ProcessId> {

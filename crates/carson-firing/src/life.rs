@@ -1,6 +1,6 @@
 //! How the processes of firings are, as rows and the system say.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::sync::Arc;
 
@@ -10,6 +10,8 @@ use carson_home::Home;
 use carson_proc::{ProcessId, ProcessSpace, Sight, marked_processes};
 use carson_store::{Firing as Row, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::daemons;
 
 /// How long a claimed firing may take to start before it counts as dead.
 const START: TimeDelta = TimeDelta::seconds(30);
@@ -113,8 +115,7 @@ pub(crate) fn found(home: &Home, id: FiringId) -> Found {
 /// Whether a process, wherever it is on this machine, holds the lock of a firing: the kernel lets go of it when
 /// the process is gone.
 fn is_held(fleet: &Fleet, id: FiringId) -> bool {
-    let file = File::open(fleet.layout.firing_log(&id));
-    file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    daemons::is_held(&fleet.layout.firing_log(&id))
 }
 
 /// Whether a process that was started for it lives.

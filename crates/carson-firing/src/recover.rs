@@ -20,6 +20,7 @@ use tracing::{error, info, warn};
 
 use crate::conclude;
 use crate::ctx::Ctx;
+use crate::daemons;
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
@@ -55,6 +56,10 @@ pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
     let Some(_turn) = Turns::Recovery.now(home) else {
         return Ok(Recovered::default());
     };
+    if daemons::is_a_copy(home).await? {
+        warn!(host = %home.fleet.host, "this home is a copy of another host's: what that runs is not judged here");
+        return Ok(Recovered::default());
+    }
     for row in home.store.live_firings(Some(&home.fleet.host)).await? {
         if is_alive(&Judge::of(home).await?, &row).await || !seize(home, &row).await? {
             continue;

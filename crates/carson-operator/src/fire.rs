@@ -9,7 +9,7 @@ use carson_firing::admit::{self, Claimed, Wish, claim};
 use carson_firing::dispatch::{Begin, start_firing};
 use carson_firing::dry_run::{self, Outlook};
 use carson_firing::queue::{self, Held};
-use carson_firing::{Steps, one_forge, recover};
+use carson_firing::{Steps, daemons, one_forge, recover};
 use carson_forge::{Forge, ForgeError};
 use carson_home::Home;
 use carson_proc::Cancel;
@@ -102,6 +102,9 @@ impl Fire {
         )?;
         wish.forced = reason.is_some();
         one_forge::check(home, false).await?;
+        if daemons::is_a_copy(home).await? {
+            return Err(Refusal::CopiedHome(home.fleet.host.clone()));
+        }
         // What a crash left behind is concluded first: it may hold the role, or the work.
         recover::pass(home).await?;
         refuse_untakable(home, role, &wish).await?;

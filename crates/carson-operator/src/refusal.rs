@@ -1,7 +1,7 @@
 //! Why an ask has no answer.
 
 use carson_config::{RouteError, shipped_roles};
-use carson_core::{FiringId, RepoName, RoleName};
+use carson_core::{FiringId, HostName, RepoName, RoleName};
 use carson_firing::dry_run::DryRunError;
 use carson_firing::ended_pulls::PullError;
 use carson_firing::one_forge::OneForge;
@@ -80,6 +80,9 @@ pub enum Refusal {
     /// Another host keeps issues of its own.
     #[error(transparent)]
     LocalForge(#[from] OneForge),
+    /// The daemon of another home goes by this one's host.
+    #[error("this home is a copy: the daemon of another one keeps the lease of the host {0}")]
+    CopiedHome(HostName),
     /// An issue needs words.
     #[error("a title or a label is empty")]
     EmptyIssue,
@@ -228,6 +231,9 @@ impl Refusal {
                     .to_owned()
             }
             Self::Pull(error) => error.hint().to_owned(),
+            Self::CopiedHome(_) => {
+                "remove state/home-id in the copy, or give it a fleet.host of its own".to_owned()
+            }
             Self::NoFiring(_) => "`carson firings` lists them".to_owned(),
             Self::NoFile => "pg_dump makes a backup, and pg_restore puts it back".to_owned(),
             Self::File { .. } => "check who may read CARSON_HOME".to_owned(),

@@ -85,7 +85,7 @@ pub enum Trouble {
     #[error("the disk of the database is full")]
     Full,
     /// Its disk cannot be written.
-    #[error("the database cannot be written: its disk or file is read-only")]
+    #[error("the database cannot be written: its disk, its file or its server is read-only")]
     ReadOnly,
     /// The disk fails.
     #[error("the disk of the database cannot be read or written")]
@@ -154,9 +154,11 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Url { .. } => "write sqlite:/path/to/carson.db or postgres://user@host/name",
+            Self::Open { url, .. } if url.starts_with("postgres") => {
+                "check that the server runs at that address and takes this user and password (`psql` with the same address says it)"
+            }
             Self::Open { .. } => {
-                "check that the path is writable, or that the server runs; a damaged file can be \
-                 moved away and restored from a backup"
+                "check that the path is writable; a damaged file can be moved away and restored from a backup"
             }
             Self::Schema { .. } => "a newer carson wrote it: install that version again",
             Self::Unusable {
@@ -168,7 +170,9 @@ impl StoreError {
             Self::Trouble { trouble, .. } => match trouble {
                 Trouble::Damaged => "stop the daemon, then `carson backup restore`",
                 Trouble::Full => "make room on its disk; nothing is lost, and work goes on then",
-                Trouble::ReadOnly => "mount the disk writable again, or mend the file's mode",
+                Trouble::ReadOnly => {
+                    "mount the disk writable again, or mend the file's mode; a server may be a standby: name its primary"
+                }
                 Trouble::Disk => "look at the disk and at the kernel's log",
                 Trouble::Locked => "find the process that holds it (`fuser`), and try again",
             },

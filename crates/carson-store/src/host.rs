@@ -91,6 +91,18 @@ impl Store {
         Ok(others)
     }
 
+    /// What time it is by the clock of the database; none where that is this machine's own.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn clock(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
+        let Db::Postgres(pool) = &self.db else {
+            return Ok(None);
+        };
+        let now = query_scalar("SELECT clock_timestamp()");
+        Ok(Some(now.fetch_one(pool).await?))
+    }
+
     /// Until when the lease of a host stands; none where it has lapsed, or there is none.
     ///
     /// # Errors

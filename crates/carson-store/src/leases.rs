@@ -85,6 +85,8 @@ pub enum Renewal {
         drained: bool,
         /// Whether a newer Carson brought the database on.
         newer: bool,
+        /// What time it is by the clock of the database; nothing where that is the host's own.
+        now: Option<DateTime<Utc>>,
     },
     /// The host was taken for dead meanwhile, or removed.
     Lost,
@@ -150,30 +152,38 @@ impl Store {
         }))
     }
 
-    /// Renews the lease of a host.
+    /// Renews the lease of a host, which has these labels now.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn renew_lease(&self, host: &HostName, lease: Lease) -> Result<Renewal, StoreError> {
+    pub async fn renew_lease(
+        &self,
+        host: &HostName,
+        lease: Lease,
+        labels: &[String],
+    ) -> Result<Renewal, StoreError> {
         let Db::Postgres(pool) = &self.db else {
             return Ok(Renewal::Held {
                 drained: false,
                 newer: false,
+                now: None,
             });
         };
-        let held: Option<(bool, Option<i64>)> = query_as(
-            "UPDATE host SET lease_until = now() + interval '10 seconds', \
+        let held: Option<(bool, Option<i64>, DateTime<Utc>)> = query_as(
+            "UPDATE host SET labels = $3, lease_until = now() + interval '10 seconds', \
              held_since = CASE WHEN lease_until < now() THEN now() ELSE held_since END \
              WHERE name = $1 AND epoch = $2 AND lapsed_at IS NULL \
-             RETURNING drained_at IS NOT NULL, (SELECT MAX(version) FROM _sqlx_migrations)",
+             RETURNING drained_at IS NOT NULL, (SELECT MAX(version) FROM _sqlx_migrations), clock_timestamp()",
         )
         .bind(host.as_str())
         .bind(lease.0)
+        .bind(labels.join(" "))
         .fetch_optional(pool)
         .await?;
         Ok(match held {
-            Some((drained, schema)) => Renewal::Held {
+            Some((drained, schema, now)) => Renewal::Held {
                 drained,
+                now: Some(now),
                 newer: schema > migrations::newest(migrations::POSTGRES),
             },
             None => Renewal::Lost,

@@ -12,7 +12,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::away::Waits;
 use crate::db::{Db, Opening, Store};
-use crate::error::StoreError;
+use crate::error::{StoreError, Trouble};
 use crate::{away, migrations, sqlite};
 
 impl Store {
@@ -94,7 +94,8 @@ async fn connected(url: &str, shown: &str) -> Result<PgPool, StoreError> {
     let pool = away::pool().connect_with(options).await.map_err(open)?;
     let migrated = migrations::migrator(migrations::POSTGRES).run(&pool).await;
     migrated.map_err(|source| match source {
-        // Of the connection, and not of the schema.
+        // Of the connection or the server, and not of the schema.
+        MigrateError::Execute(source) if Trouble::of(&source).is_some() => source.into(),
         MigrateError::Execute(source) => open(source),
         source => StoreError::Schema {
             url: shown.to_owned(),

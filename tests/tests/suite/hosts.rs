@@ -286,6 +286,13 @@ fn a_second_daemon_that_would_mix_things_up_does_not_start() {
         refused.stderr.contains("keeps the lease of the host here"),
         "{refused:#?}"
     );
+    // Nor does anything else of it go by that host's name: what it fired would be taken for dead there.
+    let fired = copy.fire("butler");
+    assert!(fired.stdout.contains("this home is a copy"), "{fired:#?}");
+    assert_eq!(
+        here.ok(&["firings", "--all", "--json"]),
+        serde_json::json!([])
+    );
 }
 
 /// A firing that waited for its database past its deadline is not ended the moment the database is back.

@@ -2,7 +2,7 @@
 
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
-use carson_core::{Effect, FiringId, HostName, Outcome};
+use carson_core::{Clock, Effect, FiringId, HostName, Outcome};
 use carson_store::{Claim, Daemon, Epoch, Lease, NewFiring, Renewal, Retaken, Store, StoreError};
 use sqlx::PgPool;
 
@@ -23,13 +23,22 @@ async fn lease(store: &Store, name: &str) -> Retaken {
     taken.unwrap().unwrap()
 }
 
+/// What became of a lease, but for the time that the database says.
 async fn renewed(store: &Store, name: &str, lease: Lease) -> Renewal {
-    store.renew_lease(&host(name), lease).await.unwrap()
+    let labels = ["gpu".to_owned()];
+    let renewed = store.renew_lease(&host(name), lease, &labels).await;
+    let mut became = renewed.unwrap();
+    if let Renewal::Held { now, .. } = &mut became {
+        let ahead = Clock::system().now() - now.take().unwrap();
+        assert!(ahead.num_seconds().abs() < 30, "{ahead}");
+    }
+    became
 }
 
 const HELD: Renewal = Renewal::Held {
     drained: false,
     newer: false,
+    now: None,
 };
 
 async fn run(pool: &PgPool, statement: &'static str) {
@@ -102,6 +111,9 @@ async fn a_host_that_is_gone_is_taken_over_once_and_fenced_when_it_comes_back() 
         "it is back just now"
     );
     run(&pool, OTHER_HELD).await;
+    let rows = store.hosts().await.unwrap();
+    let there = rows.iter().find(|row| row.name == "there").unwrap();
+    assert!(format!("{:?}", there.labels).contains("gpu"), "{there:?}");
     // Overtime counts from when a host reached the database again.
     let held_for = async |name| store.lease_held_for(&host(name)).await.unwrap();
     let there = held_for("there").await.unwrap().num_seconds();
@@ -172,6 +184,7 @@ async fn a_host_that_is_gone_is_taken_over_once_and_fenced_when_it_comes_back() 
     let newer = Renewal::Held {
         drained: false,
         newer: true,
+        now: None,
     };
     assert_eq!(renewed(&store, "here", again.lease).await, newer);
     pool.close().await;
