@@ -2,7 +2,7 @@
 
 use carson_home::Home;
 use carson_operator::plans::{self, Choice};
-use carson_operator::{Refusal, VERBS as ASKS, names, trust};
+use carson_operator::{Refusal, VERBS as ASKS, issues, names, trust};
 use carson_store::{Decision, NewApproval};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -132,6 +132,8 @@ async fn question(home: &Home, words: &[String], asker: &Asker<'_>) -> Result<An
         return Err(Refusal::EmptyIssue);
     };
     let repo = names::repo(&home.fleet, repo)?;
+    // Else a yes could not be carried out.
+    issues::label_there(&home.fleet, &repo.name)?;
     let (title, now) = (home.redactor.redact(title).into_owned(), home.clock.now());
     let new = NewApproval {
         id: plans::new_id(),

@@ -166,6 +166,7 @@ fn why(reasons: &Value) -> Vec<String> {
             lines.push(word(&reasons[key]));
         }
     }
+    lines.extend(all(&reasons["chain"]).map(|fact| format!("• {}", word(fact))));
     lines.extend(all(&reasons["facts"]).map(|fact| format!("• {}", word(fact))));
     for stop in all(&reasons["stops"]) {
         lines.push(format!("• {}", word(&stop["why"])));

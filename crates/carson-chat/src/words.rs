@@ -125,8 +125,9 @@ fn member(word: &str) -> Option<String> {
     let id = word.strip_prefix('@').unwrap_or(word);
     let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
     let fits = id.starts_with(['U', 'W']) && (3..=21).contains(&id.len());
-    (fits && id.chars().all(plain) && id.contains(|c: char| c.is_ascii_digit()))
-        .then(|| id.to_owned())
+    // A word in capitals is no id, but for one that Slack says is.
+    let is_meant = id.len() < word.len() || id.contains(|c: char| c.is_ascii_digit());
+    (fits && is_meant && id.chars().all(plain)).then(|| id.to_owned())
 }
 
 #[cfg(test)]

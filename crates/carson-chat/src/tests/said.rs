@@ -36,6 +36,28 @@ async fn prose_is_never_a_command() {
 }
 
 #[tokio::test]
+async fn an_issue_that_could_not_be_made_is_not_asked_for() {
+    let mut stage = Stage::new().await;
+    stage.another_role().await;
+    stage.say(ANN, "issue widget: Say hello").await;
+    let told = stage.posted().await.pop().unwrap();
+    assert!(told.contains("other:ready (other)"), "{told}");
+    assert!(stage.home.store.open_approvals().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn why_a_firing_ended_is_told_fact_by_fact() {
+    let mut stage = Stage::new().await;
+    let firing = stage.plan("Split the parser").await.plan.unwrap().0;
+    stage.say(ANN, &format!("why {firing}")).await;
+    let told = stage.posted().await.pop().unwrap();
+    assert!(
+        told.contains("an operator fired hand") && told.contains("it took"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
 async fn verbs_look_and_change_for_those_who_are_trusted() {
     let mut stage = Stage::new().await;
     for (text, told) in [
@@ -67,6 +89,14 @@ async fn verbs_look_and_change_for_those_who_are_trusted() {
         ("remember \"the tests need a database\"", "proposed: "),
         (
             "trust <@U0BOB00001>",
+            "listened to are: U0ANN00001 U0OPE00001 U0BOB00001",
+        ),
+        (
+            "trust <@UBOBBOBBOB>",
+            "listened to are: U0ANN00001 U0OPE00001 U0BOB00001 UBOBBOBBOB",
+        ),
+        (
+            "untrust <@UBOBBOBBOB>",
             "listened to are: U0ANN00001 U0OPE00001 U0BOB00001",
         ),
         (

@@ -42,6 +42,16 @@ fn secret(dir: &Path, name: &str, text: &str) {
     std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
 }
 
+fn role(home: &Path, name: &str, label: &str) {
+    let role = home.join("roles").join(name);
+    std::fs::create_dir_all(&role).unwrap();
+    let text = format!(
+        "repos = [\"widget\"]\nengines = [\"claude\"]\ncadence = [\"0 0 * * *\"]\n\
+         work = {{ from = \"issues\", label = {label:?} }}\n"
+    );
+    std::fs::write(role.join("role.toml"), text).unwrap();
+}
+
 impl Stage {
     pub(super) async fn new() -> Self {
         // The tests of a crate have no binary that would choose one.
@@ -69,11 +79,7 @@ impl Stage {
             slack.uri()
         );
         std::fs::write(dir.path().join("carson.toml"), settings).unwrap();
-        let role = dir.path().join("roles/hand");
-        std::fs::create_dir_all(&role).unwrap();
-        let text = "repos = [\"widget\"]\nengines = [\"claude\"]\ncadence = [\"0 0 * * *\"]\n\
-                    work = { from = \"issues\", label = \"carson:ready\" }\n";
-        std::fs::write(role.join("role.toml"), text).unwrap();
+        role(dir.path(), "hand", "carson:ready");
         let home = open(dir.path()).await;
         let chat = chat_of(&home).unwrap();
         Self {
@@ -91,6 +97,12 @@ impl Stage {
         let root = self.home.fleet.layout.root.clone();
         self.home = open(&root).await;
         self.home.clock = clock;
+    }
+
+    /// Another role that works there, with a label of its own.
+    pub(super) async fn another_role(&mut self) {
+        role(self.dir.path(), "other", "other:ready");
+        self.restart().await;
     }
 
     /// Another app token is written into the file.

@@ -4,7 +4,7 @@ use carson_core::stops::Change;
 use carson_core::text::{counted, instant};
 use carson_core::untrusted::one_line;
 use carson_home::Home;
-use carson_store::Firing;
+use carson_store::{EventRow, Firing};
 use serde::Serialize;
 
 use super::ended;
@@ -29,8 +29,8 @@ pub(super) async fn reasons_of_firing(home: &Home, row: Firing) -> Result<OfFiri
         Some(slot) => format!("slot {} of {} was due", instant(slot), row.role),
         None => format!("an operator fired {}", row.role),
     }];
-    let events = home.store.events_of(row.id).await?.into_iter();
-    for forced in events.filter(|event| event.kind == "firing.forced") {
+    let events = home.store.events_of(row.id).await?;
+    for forced in events.iter().filter(|event| event.kind == "firing.forced") {
         let over = forced.data["over"].as_array().into_iter().flatten();
         let over: Vec<&str> = over.filter_map(|one| one.as_str()).collect();
         let over = match over.is_empty() {
@@ -52,6 +52,7 @@ pub(super) async fn reasons_of_firing(home: &Home, row: Firing) -> Result<OfFiri
             row.host
         ));
     }
+    chain.extend(events.iter().filter_map(kept_after_all));
     if let Some(account) = &row.account {
         chain.push(format!("account {account} was the first that was free"));
     }
@@ -77,4 +78,16 @@ pub(super) async fn reasons_of_firing(home: &Home, row: Firing) -> Result<OfFiri
         chain,
         firing: row,
     })
+}
+
+/// Where the work of a firing is whose host was taken for dead, and came back.
+fn kept_after_all(event: &EventRow) -> Option<String> {
+    let known = |key: &str| event.data[key].as_str().map(str::to_owned);
+    let place = match event.kind.as_str() {
+        "firing.fenced" => known("branch").or_else(|| known("kept"))?,
+        _ => return None,
+    };
+    Some(format!(
+        "that host came back: what the firing had made there is on {place}"
+    ))
 }
