@@ -23,8 +23,8 @@ impl World {
     }
 
     pub(super) fn start(&mut self, fault: &Fault, hour: u64) {
-        if !matches!(fault.what, Trouble::FullDisk | Trouble::SilentForge) {
-            // There is something to lose.
+        // There is something to lose; on a full disk nobody could write it down.
+        if fault.what != Trouble::FullDisk {
             for role in BUSY {
                 self.issue(role, "nothing-special");
             }
