@@ -26,6 +26,14 @@ pub struct Confinement {
     pub write: Vec<PathBuf>,
 }
 
+impl Confinement {
+    /// Whether a session could push: it is handed what that takes, or no kernel keeps it from the operator's.
+    #[must_use]
+    pub fn may_push(&self) -> bool {
+        self.push == Push::Agent || self.sandbox == Sandbox::Off
+    }
+}
+
 /// What a role says about its confinement.
 pub(crate) fn confinement(raw: &RoleFile, at: &Paths<'_>, check: &mut Check<'_>) -> Confinement {
     if raw.sandbox == Sandbox::Off {

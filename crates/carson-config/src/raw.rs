@@ -133,7 +133,7 @@ pub(crate) struct RepoSection {
     /// The branch that work starts from; it is always protected.
     #[schemars(extend("examples" = ["trunk"]))]
     pub base: String,
-    /// Branches that are never pushed; `*` stands for anything. `base` is always among them, and for what Carson itself pushes the branch that the remote's HEAD names.
+    /// Branches that are never pushed; `*` stands for anything. `base` is always among them, and so is the branch that the remote's HEAD names.
     #[schemars(extend("examples" = [["main", "v*"]]))]
     pub protected: Vec<String>,
     /// `RULE:FILE` of what looks like a secret and may be pushed all the same; the reason of a

@@ -52,6 +52,8 @@ impl Brief<'_> {
 pub(crate) struct Placed<'r, 'h> {
     pub taken: &'r Taken<'h>,
     pub place: &'r mut Place,
+    /// The patterns of branches that its sessions do not push.
+    pub protected: Vec<String>,
     /// What the repository tells agents about itself.
     pub guidance: String,
     /// What the fleet learned before, as a prompt tells it.
@@ -102,7 +104,7 @@ impl Placed<'_, '_> {
             role: ctx.role,
             account: rec.required_account(ctx)?,
             repo: &self.taken.repo.name,
-            protected: &self.taken.repo.protected,
+            protected: &self.protected,
             work: self.taken.work.key,
             branch: &self.place.worktree.branch,
             attempt,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::error::GitError;
 use crate::git::Git;
+use crate::mirror::Mirror;
 use crate::remote::Remote;
 use crate::timeouts::ASK;
 
@@ -22,6 +23,16 @@ pub struct Heads {
     pub default: Option<String>,
     /// All of them.
     pub branches: Vec<String>,
+}
+
+impl Mirror {
+    /// The branch that the remote's HEAD names now, where it names one. Asked there each time.
+    ///
+    /// # Errors
+    /// When the remote cannot be read, or has no commit.
+    pub async fn default_branch(&self) -> Result<Option<String>, GitError> {
+        Ok(self.remote.heads_near(self.path()).await?.default)
+    }
 }
 
 impl Remote {

@@ -62,6 +62,11 @@ fn a_firing_reports_that_its_hook_failed_open() {
 }
 
 #[test]
+fn the_remotes_own_branch_is_not_pushed_by_a_session() {
+    hook_firing::the_remotes_own_branch_is_not_pushed_by_a_session(CLI);
+}
+
+#[test]
 fn a_closed_role_stops_at_a_hook_that_is_gone() {
     hook_firing::a_closed_role_stops_at_a_hook_that_is_gone(CLI);
 }

@@ -33,6 +33,49 @@ fn hook_taken_away(cli: Cli, failure: &str) -> (TestFleet, ScriptedModel, Value)
     (fleet, model, row)
 }
 
+/// The settings name neither branch: `trunk` is the one that the remote's HEAD names.
+pub fn the_remotes_own_branch_is_not_pushed_by_a_session(cli: Cli) {
+    let fleet = TestFleet::new().with_own_binaries();
+    let model = ScriptedModel::start().unwrap();
+    let _ = fleet.git(&["branch", "trunk", "main"]);
+    let _ = fleet.git(&["symbolic-ref", "HEAD", "refs/heads/trunk"]);
+    fleet.account("agent", &account(cli, &model, &fleet)).role(
+        "worker",
+        "agent",
+        "stages = [\"execute\"]\nsandbox = \"off\"\npush = \"agent\"\n[limits]\nwall_clock = \"90s\"\n",
+    );
+    fleet.issue("worker", "Greet", "In hello.txt.");
+    let remote = fleet.remote();
+    let push = |to: &str| bash(format!("git push -q '{}' HEAD:{to}", remote.display()));
+    let calls = [
+        bash("echo hello > hello.txt && git add hello.txt && git commit -qm Greet"),
+        push("refs/heads/trunk"),
+        push("trunk"),
+        push("feature"),
+        say("[OK] it greets"),
+    ];
+    let before = fleet.git(&["rev-parse", "trunk"]);
+    model.on(when(), Reply::turns(calls));
+    let ran = fleet.fire("worker");
+
+    let row = fleet.firing(ran.json()["id"].as_str().unwrap());
+    let results = model.requests().last().unwrap().tool_results();
+    let failed: Vec<bool> = results.iter().map(|result| result.is_error).collect();
+    assert_eq!(failed, [false, true, true, false], "{results:#?}");
+    let blocked = row["blocked_calls"].as_array().unwrap();
+    let rules: Vec<&str> = blocked
+        .iter()
+        .filter_map(|call| call["rule"].as_str())
+        .collect();
+    assert_eq!(rules.len(), 2, "{row:#}");
+    assert!(
+        rules.iter().all(|rule| rule.contains("protected-push")),
+        "{rules:#?}"
+    );
+    assert_eq!(fleet.git(&["rev-parse", "trunk"]), before);
+    assert_ne!(fleet.git(&["rev-parse", "feature"]), before);
+}
+
 /// The body of an account, each CLI by its own engine.
 fn account(cli: Cli, model: &ScriptedModel, fleet: &TestFleet) -> String {
     let (settings, mut env) = match cli {

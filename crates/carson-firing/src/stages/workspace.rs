@@ -130,8 +130,10 @@ pub(crate) async fn run<'r, 'h>(
         false => None,
     };
     let guidance = guidance::of_base(&place.mirror, &base).await;
+    let protected = protected(ctx, taken.repo, &place.mirror).await?;
     let mut placed = Placed {
         taken,
+        protected,
         guidance,
         lessons: String::new(),
         proposals: None,
@@ -143,6 +145,18 @@ pub(crate) async fn run<'r, 'h>(
     }
     identity_check::run(ctx, rec, &placed).await?;
     Ok(placed)
+}
+
+/// What its sessions push to no branch of: the settings' patterns and, where nothing but the hook keeps them
+/// from pushing, the branch that the remote's HEAD names. Where Carson pushes from outside of their walls, it
+/// asks for that itself.
+async fn protected(ctx: &Ctx<'_>, repo: &Repo, mirror: &Mirror) -> Result<Vec<String>, Halt> {
+    let mut protected = repo.protected.clone();
+    if ctx.role.confinement.may_push() {
+        let default = mirror.default_branch().await;
+        protected.extend(default.or_broken("asking for the remote's own branch")?);
+    }
+    Ok(protected)
 }
 
 /// The worktree as a clone; `None` where it could not be made, and is to be a copy.
