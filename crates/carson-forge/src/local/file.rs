@@ -151,11 +151,19 @@ pub(crate) fn strays(dir: &Path) -> Result<Vec<PathBuf>, ForgeError> {
     Ok(found)
 }
 
+/// Only the name that we would give says a number: `1.md` beside `0001.md` is another file.
 fn number_of(path: &Path) -> Option<u64> {
-    path.file_stem()?.to_str()?.parse().ok()
+    let name = path.file_stem()?.to_str()?;
+    let number = name.parse().ok()?;
+    (name == format!("{number:04}")).then_some(number)
 }
 
-/// The Markdown files of a directory.
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(b".")
+}
+
+/// The Markdown files of a directory; hidden ones are an editor's.
 pub(crate) fn markdown(dir: &Path) -> Result<Vec<PathBuf>, ForgeError> {
     let items = match fs::read_dir(dir) {
         Ok(items) => items,
@@ -164,6 +172,6 @@ pub(crate) fn markdown(dir: &Path) -> Result<Vec<PathBuf>, ForgeError> {
     };
     let paths = items.filter_map(|item| Some(item.ok()?.path()));
     Ok(paths
-        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .filter(|path| path.extension().is_some_and(|end| end == "md") && !is_hidden(path))
         .collect())
 }

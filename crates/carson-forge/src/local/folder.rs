@@ -27,6 +27,9 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 /// How often it looks.
 const LOCK_POLL: Duration = Duration::from_millis(5);
 
+/// The file that has the newest number that was given.
+const GIVEN: &str = ".number";
+
 /// The files of one repository's forge.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
@@ -101,8 +104,13 @@ impl Folder {
         }
     }
 
+    /// A number that nothing here has, or ever had: rows of the store mean by one what it meant when they were
+    /// written, also where somebody removed its file since. Under the lock.
     fn next_number(&self) -> Result<u64, ForgeError> {
-        let mut last = 0;
+        let given = self.dir.join(GIVEN);
+        // One that cannot be read is as one that is not there: the files say what is in use.
+        let known = fs::read_to_string(&given).unwrap_or_default();
+        let mut last = known.trim().parse().unwrap_or(0);
         for dir in [self.issues_dir(), self.pulls_dir()] {
             last = last.max(
                 file::numbered(&dir)?
@@ -110,7 +118,9 @@ impl Folder {
                     .map_or(0, |(number, _)| *number),
             );
         }
-        Ok(last + 1)
+        let next = last + 1;
+        fs::write(&given, format!("{next}\n")).map_err(|source| file::io(&given, source))?;
+        Ok(next)
     }
 
     /// Gives a number to every file that somebody dropped in.
@@ -124,10 +134,14 @@ impl Folder {
             let Ok(text) = file::text(&stray) else {
                 continue;
             };
-            let (title, body) = text.split_once('\n').unwrap_or((&text, ""));
+            // A copy of an issue's file has its title, and not its labels: nobody said that it is work, too.
+            let (title, body) = match file::read::<IssueHead>(&stray) {
+                Ok((head, body)) => (head.title, body),
+                Err(_) => words_of(&text),
+            };
             let new = NewIssue {
-                title: title.trim_start_matches('#').trim().to_owned(),
-                body: body.trim_start().to_owned(),
+                title,
+                body,
                 labels: Vec::new(),
             };
             self.write_issue(self.next_number()?, &new, operator())?;
@@ -407,6 +421,15 @@ impl Folder {
         file::write(&self.pull_file(number), &head, new.body.as_str())?;
         read_pull(number, &self.pull_file(number))
     }
+}
+
+/// What somebody wrote without a head: the first line is the title.
+fn words_of(text: &str) -> (String, String) {
+    // Editors of some systems begin a file with a mark of its byte order.
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let (title, body) = text.split_once('\n').unwrap_or((text, ""));
+    let title = title.trim_start_matches('#').trim();
+    (title.to_owned(), body.trim_start().to_owned())
 }
 
 /// The number of the next comment in a directory.

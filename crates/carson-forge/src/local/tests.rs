@@ -200,6 +200,54 @@ async fn a_dropped_file_becomes_an_issue_and_a_broken_one_is_named() {
     assert!(text.place.ends_with("0003.md") && text.why.contains("UTF-8"));
 }
 
+/// Rows of the store mean the old one by its number: its attempts, its plan, what is to be taken back.
+#[tokio::test]
+async fn a_number_is_given_once_whatever_is_removed() {
+    let (dir, forge) = forge();
+    for number in 1..=3 {
+        assert_eq!(
+            forge.create_issue(&ready("t", "")).await.unwrap().number,
+            number
+        );
+        fs::remove_file(dir.path().join(format!("widget/issues/{number:04}.md"))).unwrap();
+    }
+    let new = NewPull {
+        head: "carson/r/4".into(),
+        base: "main".into(),
+        ..NewPull::default()
+    };
+    assert_eq!(forge.create_pull(&new).await.unwrap().number, 4);
+    // Without that note, or with a spoiled one, those of the files count.
+    fs::write(dir.path().join("widget/.number"), "many\n").unwrap();
+    assert_eq!(forge.create_issue(&ready("t", "")).await.unwrap().number, 5);
+}
+
+#[tokio::test]
+async fn copies_and_names_of_another_kind_are_issues_of_their_own() {
+    let (dir, forge) = forge();
+    forge
+        .create_issue(&ready("Once", "Its text.\n"))
+        .await
+        .unwrap();
+    let issues = dir.path().join("widget/issues");
+    fs::copy(issues.join("0001.md"), issues.join("0001 (copy).md")).unwrap();
+    fs::copy(issues.join("0001.md"), issues.join(".#0001.md")).unwrap();
+    fs::write(issues.join("01.md"), "\u{feff}# By hand\r\n\r\nText.\r\n").unwrap();
+    let found = forge.issues(None).await.unwrap().found;
+    let of = |issue: &crate::Issue| (issue.number, issue.title.clone(), issue.labels.len());
+    let all: Vec<_> = found.iter().map(of).collect();
+    let own = [(1, "Once", 1), (2, "Once", 0), (3, "By hand", 0)];
+    assert_eq!(
+        all,
+        own.map(|(number, title, labels)| (number, title.to_owned(), labels))
+    );
+    assert_eq!(
+        (&*found[1].body, &*found[2].body),
+        ("Its text.\n", "Text.\r\n")
+    );
+    assert!(issues.join(".#0001.md").exists());
+}
+
 #[tokio::test]
 async fn a_broken_pull_request_is_named_and_the_others_are_counted() {
     let (dir, forge) = forge();
