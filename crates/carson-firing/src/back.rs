@@ -1,17 +1,14 @@
 //! A merge of a firing that an operator takes back: by a pull request, as one that turned its base red is.
 
 use carson_config::Repo;
-use carson_core::{Page, untrusted};
+use carson_core::Page;
 use carson_forge::{Forge, NewPull, Pull, PullState};
-use carson_git::TakenBack;
+use carson_git::{GitError, TakenBack};
 use carson_home::Home;
 use carson_store::Firing as Row;
 
 use crate::ended_pulls::PullError;
-use crate::red_bases::{BRANCHES, landed};
-
-/// Letters of a title.
-const SHOWN: usize = 100;
+use crate::way_back::{BRANCHES, commit, landed};
 
 /// What came of it.
 #[derive(Clone, Debug)]
@@ -22,6 +19,10 @@ pub enum Reverted {
     Already,
     /// What came since changed the same lines.
     Conflicts,
+    /// A person closed the pull request that takes it back, which was this one.
+    Closed(Pull),
+    /// The remote has another branch of the name that this takes.
+    BranchTaken(String),
     /// Nobody can say which commit brought it.
     Unknown,
 }
@@ -38,7 +39,10 @@ pub async fn revert(
 ) -> Result<Reverted, PullError> {
     let branch = format!("{BRANCHES}{number}");
     if let Some(known) = forge.pull_by_head(&branch).await? {
-        return noted(home, row, known).await;
+        return Ok(match noted(home, row, known).await? {
+            known if known.state == PullState::Closed => Reverted::Closed(known),
+            known => Reverted::By(known),
+        });
     }
     let fate = forge.fate(number).await?;
     if fate.state != PullState::Merged {
@@ -48,24 +52,19 @@ pub async fn revert(
         return Ok(Reverted::Unknown);
     };
     let pull = forge.pull(number).await?;
+    let merge = (row, &landed, &pull);
+    let commit = match commit(home, repo, merge).await? {
+        TakenBack::By(commit) => commit,
+        TakenBack::Already => return Ok(Reverted::Already),
+        TakenBack::Conflicts => return Ok(Reverted::Conflicts),
+    };
     let mirror = home.mirror(repo);
-    // One that was pushed by whoever was interrupted then is the one.
-    if mirror.remote_head(&branch).await?.is_none() {
-        mirror.refresh().await?;
-        let base = mirror.resolve(&pull.base).await?;
-        let title = untrusted::one_line(&pull.title, SHOWN);
-        let message = format!(
-            "Revert \"{title}\"\n\nThis reverts commit {landed}.\n\nCarson-Firing: {}\nCarson-Role: {}\n",
-            row.id, row.role
-        );
-        let commit = match mirror.take_back(&landed, &base, &message).await? {
-            TakenBack::By(commit) => commit,
-            TakenBack::Already => return Ok(Reverted::Already),
-            TakenBack::Conflicts => return Ok(Reverted::Conflicts),
-        };
-        let kept = mirror.kept();
-        kept.push(&branch, &commit, &repo.protected).await?;
-    }
+    match mirror.kept().push(&branch, &commit, &repo.protected).await {
+        Err(GitError::PushRejected { .. }) if mirror.remote_head(&branch).await?.is_some() => {
+            return Ok(Reverted::BranchTaken(branch));
+        }
+        pushed => pushed?,
+    };
     let body = Page::from("Reverts #")
         .names(number)
         .says("\n\nThis reverts commit ")
@@ -83,14 +82,15 @@ pub async fn revert(
         draft: false,
         labels: Vec::new(),
     };
-    noted(home, row, forge.create_pull(&new).await?).await
+    let opened = noted(home, row, forge.create_pull(&new).await?).await?;
+    Ok(Reverted::By(opened))
 }
 
 /// The row has it: so it is the fleet's, and nobody opens a second one.
-async fn noted(home: &Home, row: &Row, pull: Pull) -> Result<Reverted, PullError> {
+async fn noted(home: &Home, row: &Row, pull: Pull) -> Result<Pull, PullError> {
     home.store
         .as_firing(row.id, row.epoch)
         .set_pull(pull.number, &pull.url)
         .await?;
-    Ok(Reverted::By(pull))
+    Ok(pull)
 }

@@ -92,6 +92,7 @@ mod thread_posts;
 mod toolchains;
 mod turn;
 mod visible;
+mod way_back;
 
 /// The questions about what sessions wrote that the `carson` executable answers.
 #[must_use]

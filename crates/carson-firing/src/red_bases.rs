@@ -9,16 +9,17 @@
 use carson_config::Repo;
 use carson_core::outcome::Severity;
 use carson_core::{Effect, Event, Page, untrusted};
-use carson_forge::{CheckRun, Conclusion, Fate, Forge, NewPull, Pull};
-use carson_git::{Offered, Oid, TakenBack};
+use carson_forge::{CheckRun, Conclusion, Forge, NewPull, Pull};
+use carson_git::{Oid, TakenBack};
 use carson_home::{Home, Word};
-use carson_store::{EffectState, Firing as Row, Judged, StoreError};
+use carson_store::{EffectState, Firing as Row, StoreError};
 use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{info, warn};
 
 use crate::ended_pulls::PullError;
 use crate::roles::pulls::or_none;
 use crate::turn::Turns;
+use crate::way_back::{BRANCHES, commit, landed};
 
 /// How long after its firing began a merge is looked at.
 const FOR: TimeDelta = TimeDelta::hours(24);
@@ -28,10 +29,8 @@ const MOST: usize = 20;
 const PATIENCE: TimeDelta = TimeDelta::hours(2);
 /// Checks that are named.
 const NAMED: usize = 10;
-/// Letters of the name of one, and of a title.
+/// Letters of the name of one.
 const SHOWN: usize = 100;
-/// How the branches begin that take something back.
-pub(crate) const BRANCHES: &str = "carson/revert-";
 
 /// Looks at every merge of this host's firings; how many were told or taken back now.
 ///
@@ -110,28 +109,6 @@ async fn merged_by(home: &Home, row: &Row) -> Result<Option<(u64, String)>, Stor
         Effect::MergePull { pull, head } => Some((pull, head)),
         _ => None,
     }))
-}
-
-/// The commit of the base that the merge made.
-pub(crate) async fn landed(
-    home: &Home,
-    repo: &Repo,
-    (fate, head): (&Fate, &str),
-) -> Result<Option<Oid>, PullError> {
-    if let Some(landed) = &fate.landed {
-        return Ok(landed.parse().ok());
-    }
-    let Ok(pushed) = head.parse::<Oid>() else {
-        return Ok(None);
-    };
-    let mirror = home.mirror(repo);
-    mirror.refresh().await?;
-    let offered = Offered {
-        pushed: &pushed,
-        branch: &fate.head,
-        base: &fate.base,
-    };
-    Ok(mirror.landed(offered).await?.by)
 }
 
 /// A merge, and the commit that it made.
@@ -241,31 +218,16 @@ impl MergeDone<'_> {
         Ok(true)
     }
 
-    /// The commit that takes it back. The row has it before the remote: who dies in between pushes the same.
+    /// The commit that takes it back, unless nobody needs one.
     async fn commit(&self, pull: &Pull, red: &[CheckRun]) -> Result<Option<Oid>, PullError> {
-        let made = self.row.pushed_sha.as_deref();
-        if let Some(made) = made.and_then(|made| made.parse().ok()) {
-            return Ok(Some(made));
-        }
-        let mirror = self.home.mirror(self.repo);
-        let base = mirror.resolve(&pull.base).await?;
-        if self.is_mended(red, &base).await? {
-            return Ok(None);
-        }
-        let title = untrusted::one_line(&pull.title, SHOWN);
-        let message = format!(
-            "Revert \"{title}\"\n\nThis reverts commit {}.\n\nCarson-Firing: {}\nCarson-Role: {}\n",
-            self.landed, self.row.id, self.row.role
-        );
-        match mirror.take_back(&self.landed, &base, &message).await? {
-            TakenBack::By(commit) => {
-                let store = &self.home.store;
-                store
-                    .as_firing(self.row.id, self.row.epoch)
-                    .set_judged(Judged::Pushed, commit.as_str())
-                    .await?;
-                Ok(Some(commit))
+        if self.row.pushed_sha.is_none() {
+            let base = self.home.mirror(self.repo).resolve(&pull.base).await?;
+            if self.is_mended(red, &base).await? {
+                return Ok(None);
             }
+        }
+        match commit(self.home, self.repo, (self.row, &self.landed, pull)).await? {
+            TakenBack::By(commit) => Ok(Some(commit)),
             TakenBack::Already => Ok(None),
             TakenBack::Conflicts => {
                 let said = Page::from(

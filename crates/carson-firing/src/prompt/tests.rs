@@ -68,7 +68,7 @@ fn every_name_that_a_prompt_may_have_is_filled() {
         .map(|name| format!("{{{{ {name} }}}}"))
         .collect();
     let mut role = Role::gone("hand".parse().unwrap(), chrono_tz::Tz::UTC);
-    role.prompts.plan = names.join("\n");
+    role.prompts.plan = names.join("\n").into();
     let (repo, work) = (repo(), work());
     let brief = brief(&repo, &work, &role);
     let text = render(&role, Stage::Plan, &brief, &Filling::default()).unwrap();
@@ -91,7 +91,7 @@ fn every_name_that_a_prompt_may_have_is_filled() {
 #[test]
 fn who_gave_an_issue_to_the_fleet_has_seen_what_the_session_sees() {
     let mut role = Role::gone("hand".parse().unwrap(), chrono_tz::Tz::UTC);
-    role.prompts.plan = "{{ task }}".to_owned();
+    role.prompts.plan = "{{ task }}".into();
     let (repo, mut work) = (repo(), work());
     work.body = "Do it.\n<!-- evil -->\n[//]: # (evil)\n\u{200b}Soon.".to_owned();
     let brief = brief(&repo, &work, &role);
@@ -122,9 +122,9 @@ fn a_prompt_is_bounded_and_every_fence_in_it_closed() {
     for stage in [Stage::Plan, Stage::Execute, Stage::DiffReview] {
         let mut role = role.clone();
         let all = "{{ task }} {{ diff }} {{ feedback }} {{ policy }}";
-        role.prompts.plan = all.to_owned();
-        role.prompts.execute = all.to_owned();
-        role.prompts.diff_review = all.to_owned();
+        role.prompts.plan = all.to_owned().into();
+        role.prompts.execute = all.to_owned().into();
+        role.prompts.diff_review = all.to_owned().into();
         let text = render(&role, stage, &brief, &filling).unwrap();
         assert!(text.len() - 200_000 <= MOST, "{}", text.len());
         assert!(text.len() - 200_000 > MOST - 100, "{}", text.len());
@@ -163,12 +163,12 @@ fn prompts_have_another_version_as_soon_as_one_of_them_is_another() {
         version(&other)
     };
     let others = [
-        changed(|prompts| prompts.confirm.push('x')),
-        changed(|prompts| prompts.execute.push('\n')),
+        changed(|prompts| prompts.confirm.to_mut().push('x')),
+        changed(|prompts| prompts.execute.to_mut().push('\n')),
         changed(|prompts| std::mem::swap(&mut prompts.plan, &mut prompts.execute)),
         changed(|prompts| {
-            prompts.plan.push_str("Do it.");
-            prompts.execute.clear();
+            prompts.plan.to_mut().push_str("Do it.");
+            prompts.execute = "".into();
         }),
     ];
     for other in others {

@@ -10,6 +10,7 @@ use carson_store::{Firing, UndoState};
 
 use super::going::{Going, Place};
 use super::labels::{labels_of, still};
+use super::pulls::closed_since;
 use crate::memory::revert::Revert;
 use crate::refusal::Refusal;
 use crate::verb::Ask;
@@ -50,6 +51,10 @@ pub(super) async fn act(
                 Reverted::Conflicts => {
                     left("what came into the base since changed the same lines: it needs a person")
                 }
+                Reverted::Closed(pull) => left(closed_since(pull.number)),
+                Reverted::BranchTaken(branch) => left(format!(
+                    "the remote has another branch {branch}: delete or rename that one, and say the same again"
+                )),
                 Reverted::Unknown => left("nobody can say any more which commit brought it"),
             })
         }

@@ -10,7 +10,7 @@ use carson_store::{EffectRow, Firing, NewUndo, UndoState};
 
 use super::act;
 use super::going::Going;
-use super::looking::Stays;
+use super::looking::{Staying, Stays};
 use super::plan::{Subject, look, subjects};
 use crate::refusal::Refusal;
 
@@ -24,10 +24,24 @@ pub(super) struct Course<'a, 'h> {
     done: Vec<NewUndo>,
     /// How the rest stood when it was looked at last, by subject.
     rest: Vec<Vec<NewUndo>>,
-    /// Its pull request, where that stays as it is.
-    stays: Option<Stays>,
-    /// Whether it could not be closed in this call.
-    is_unclosed: bool,
+    /// What of it stays as it is.
+    stays: Staying,
+    /// What could not be closed in this call.
+    unclosed: Unclosed,
+}
+
+/// What could not be closed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unclosed {
+    pull: bool,
+    filed: bool,
+}
+
+impl Unclosed {
+    fn note(&mut self, what: &Compensation) {
+        self.pull |= matches!(what, Compensation::ClosePull { .. });
+        self.filed |= matches!(what, Compensation::CloseIssue { .. });
+    }
 }
 
 impl<'a, 'h> Course<'a, 'h> {
@@ -50,8 +64,8 @@ impl<'a, 'h> Course<'a, 'h> {
             done: done.collect(),
             rest: vec![Vec::new(); subjects.len()],
             subjects,
-            stays: None,
-            is_unclosed: false,
+            stays: Staying::default(),
+            unclosed: Unclosed::default(),
         };
         for at in 0..course.subjects.len() {
             course.look_at(at).await?;
@@ -126,8 +140,8 @@ impl<'a, 'h> Course<'a, 'h> {
     }
 
     async fn go_way(&mut self, way: &mut NewUndo) -> Result<(), Refusal> {
-        if let (Compensation::DeleteBranch { .. }, Some(stays)) = (&way.what, &self.stays) {
-            let (state, why) = stays.said();
+        if let (Compensation::DeleteBranch { .. }, Some(stays)) = (&way.what, self.stays.pull) {
+            let (state, why) = stays.said("pull request");
             (way.state, way.said) = (state, Some(why));
             return Ok(());
         }
@@ -140,7 +154,7 @@ impl<'a, 'h> Course<'a, 'h> {
             Err(Refusal::Store(error)) => return Err(error.into()),
             Err(error) => {
                 way.said = Some(said_of(self.going.home, &error));
-                self.is_unclosed |= matches!(way.what, Compensation::ClosePull { .. });
+                self.unclosed.note(&way.what);
             }
         }
         Ok(())
@@ -150,7 +164,7 @@ impl<'a, 'h> Course<'a, 'h> {
     async fn look_at(&mut self, at: usize) -> Result<(), Refusal> {
         let subject = &self.subjects[at];
         let of = (self.row, &self.effects[..]);
-        let ways = look(self.going, of, self.stays.as_ref(), subject).await?;
+        let ways = look(self.going, of, &self.stays, subject).await?;
         let mut rest = Vec::new();
         for way in ways {
             let less = |what: Option<Compensation>, done: &NewUndo| what?.less(&done.what);
@@ -164,7 +178,7 @@ impl<'a, 'h> Course<'a, 'h> {
             }
         }
         self.rest[at] = rest;
-        self.see_pull(at);
+        self.see_what_stays(at);
         Ok(())
     }
 
@@ -174,25 +188,23 @@ impl<'a, 'h> Course<'a, 'h> {
         let owed = self.rest[at].iter_mut();
         for way in owed.filter(|way| way.state == UndoState::Owed) {
             way.said = Some(said.clone());
-            self.is_unclosed |= matches!(way.what, Compensation::ClosePull { .. });
+            self.unclosed.note(&way.what);
         }
-        self.see_pull(at);
+        self.see_what_stays(at);
     }
 
-    /// Whether the pull request stays, for what rests on it.
-    fn see_pull(&mut self, at: usize) {
-        if self.subjects[at] != Subject::Opened {
-            return;
+    /// Whether the pull request or an issue stays, for what rests on it.
+    fn see_what_stays(&mut self, at: usize) {
+        match self.subjects[at] {
+            Subject::Opened => self.stays.pull = stays(&self.rest[at], self.unclosed.pull),
+            Subject::Filed(_) => {
+                let is_filed = |subject: &&Subject| matches!(subject, Subject::Filed(_));
+                let all = self.subjects.iter().zip(&self.rest);
+                let mut filed = all.filter(|(subject, _)| is_filed(subject));
+                self.stays.filed = filed.find_map(|(_, ways)| stays(ways, self.unclosed.filed));
+            }
+            _ => {}
         }
-        let is_unclosed = self.is_unclosed;
-        self.stays = self.rest[at].iter().find_map(|way| {
-            let Compensation::ClosePull { pull, .. } = way.what else {
-                return None;
-            };
-            let is_left = way.state == UndoState::Left;
-            let stays = is_left || way.state == UndoState::Waits || is_unclosed;
-            stays.then_some(Stays { pull, is_left })
-        });
     }
 
     async fn note(&self) -> Result<(), Refusal> {
@@ -200,6 +212,20 @@ impl<'a, 'h> Course<'a, 'h> {
         let now = home.clock.now();
         Ok(home.store.note_undo(self.row.id, &self.ways(), now).await?)
     }
+}
+
+/// Which pull request or issue is not closed by these ways. `is_unclosed`: although it is owed, it could not be.
+fn stays(ways: &[NewUndo], is_unclosed: bool) -> Option<Stays> {
+    ways.iter().find_map(|way| {
+        let (Compensation::ClosePull { pull: number, .. }
+        | Compensation::CloseIssue { issue: number, .. }) = way.what
+        else {
+            return None;
+        };
+        let is_left = way.state == UndoState::Left;
+        let stays = is_left || way.state == UndoState::Waits || is_unclosed;
+        stays.then_some(Stays { number, is_left })
+    })
 }
 
 /// What there is to say of what failed.

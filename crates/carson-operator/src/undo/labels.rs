@@ -297,7 +297,7 @@ async fn back(
         let why = format!("somebody took {label} away since");
         (UndoState::Left, why)
     });
-    let keeps = moved_on.or_else(|| looking.stays_with_its_pull(number));
+    let keeps = moved_on.or_else(|| looking.stays_with_its_work(number));
     let Some((stands_so, why)) = keeps.filter(|_| !state.is_empty()) else {
         return Ok(vec![as_it_was(number, state.and(rest), &now)]);
     };

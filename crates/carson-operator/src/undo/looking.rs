@@ -1,6 +1,7 @@
 //! What is looked at, and how a way back may stand.
 
 use carson_core::Compensation;
+use carson_core::effect::Effect;
 use carson_core::work::WorkKey;
 use carson_store::{EffectRow, EffectState, Firing, NewUndo, UndoState};
 
@@ -12,15 +13,24 @@ pub(super) struct Looking<'a, 'h> {
     pub row: &'a Firing,
     pub place: Place<'h>,
     pub effects: &'a [EffectRow],
-    /// Its pull request, where that stays as it is.
-    pub stays: Option<&'a Stays>,
+    /// What of it stays as it is.
+    pub stays: &'a Staying,
 }
 
-/// A pull request that stays as it is: what rests on it does, too.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What stays as it is: what rests on it does, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Staying {
+    /// The firing's pull request.
+    pub pull: Option<Stays>,
+    /// An issue that it filed. Where others are closed, the plan that they were is still half there.
+    pub filed: Option<Stays>,
+}
+
+/// One pull request or issue that stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stays {
     /// Which.
-    pub pull: u64,
+    pub number: u64,
     /// Whether it stays for good; otherwise until the same command is said again.
     pub is_left: bool,
 }
@@ -31,24 +41,26 @@ impl Looking<'_, '_> {
         done(self.effects)
     }
 
-    /// Why what rests on the pull request of the firing is not changed, where that is an issue of its work.
-    pub fn stays_with_its_pull(&self, issue: u64) -> Option<(UndoState, String)> {
-        let stays = self.stays?;
+    /// Why an issue keeps its state: it is the work of a pull request that stays, or its plan is issues of which one
+    /// does.
+    pub fn stays_with_its_work(&self, issue: u64) -> Option<(UndoState, String)> {
         let is_its_work = self.row.work == Some(WorkKey::Issue(issue));
-        is_its_work.then(|| stays.said())
+        if let Some(pull) = self.stays.pull.filter(|_| is_its_work) {
+            return Some(pull.said("pull request"));
+        }
+        let is_its_plan = |one: &EffectRow| matches!(one.effect, Effect::TellFiled { issue: on, .. } if on == issue);
+        let filed = self.stays.filed.filter(|_| self.done().any(is_its_plan));
+        filed.map(|filed| filed.said("issue"))
     }
 }
 
 impl Stays {
     /// How what rests on it stands then, and why.
-    pub fn said(&self) -> (UndoState, String) {
-        let pull = self.pull;
+    pub fn said(&self, what: &str) -> (UndoState, String) {
+        let number = self.number;
         match self.is_left {
-            true => (UndoState::Left, format!("pull request #{pull} stays")),
-            false => (
-                UndoState::Waits,
-                format!("pull request #{pull} comes first"),
-            ),
+            true => (UndoState::Left, format!("{what} #{number} stays")),
+            false => (UndoState::Waits, format!("{what} #{number} comes first")),
         }
     }
 }

@@ -8,7 +8,7 @@ use carson_home::Home;
 use carson_store::{EffectRow, EffectState, Firing, LessonFilter, NewUndo, UndoState};
 
 use super::going::Going;
-use super::looking::{Looking, Stays, done, nothing, owed, stands};
+use super::looking::{Looking, Staying, done, nothing, owed, stands};
 use super::{issues, labels, pulls, said};
 use crate::refusal::Refusal;
 
@@ -80,7 +80,7 @@ pub(super) fn subjects(row: &Firing, effects: &[EffectRow]) -> Vec<Subject> {
 pub(super) async fn look(
     going: &mut Going<'_>,
     (row, effects): (&Firing, &[EffectRow]),
-    stays: Option<&Stays>,
+    stays: &Staying,
     subject: &Subject,
 ) -> Result<Vec<NewUndo>, Refusal> {
     let repo = match (subject, &row.repo) {
@@ -98,7 +98,7 @@ pub(super) async fn look(
         stays,
     };
     match subject {
-        Subject::Merges => Ok(pulls::merges(&looking)),
+        Subject::Merges => pulls::merges(&looking).await,
         Subject::Opened => pulls::opened(&mut looking).await,
         Subject::Drafts => pulls::drafts(&looking).await,
         Subject::Reviews => said::reviews(&looking).await,

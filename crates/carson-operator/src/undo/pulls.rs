@@ -15,17 +15,39 @@ use super::touched;
 use crate::refusal::Refusal;
 
 /// Merges, each of which another pull request takes back.
-pub(super) fn merges(looking: &Looking<'_, '_>) -> Vec<NewUndo> {
+pub(super) async fn merges(looking: &Looking<'_, '_>) -> Result<Vec<NewUndo>, Refusal> {
     let mut list = Vec::new();
     for (pull, head) in merged(looking) {
         let what = Compensation::RevertMerge { pull, head };
         list.push(match looking.row.pr_number {
-            // It turned its base red.
-            Some(other) => found(what, format!("#{other} takes it back")),
+            Some(other) => by_another(looking, what, other).await?,
             None => owed(what),
         });
     }
-    list
+    Ok(list)
+}
+
+/// A merge that this pull request takes back, as one that turned its base red.
+async fn by_another(
+    looking: &Looking<'_, '_>,
+    what: Compensation,
+    other: u64,
+) -> Result<NewUndo, Refusal> {
+    Ok(match looking.place.forge.pull(other).await {
+        Err(ForgeError::NotFound { .. }) => {
+            left(what, format!("#{other}, which took it back, is gone"))
+        }
+        Ok(pull) if pull.state == PullState::Closed => left(what, closed_since(other)),
+        pull => {
+            pull?;
+            found(what, format!("#{other} takes it back"))
+        }
+    })
+}
+
+/// Nobody is asked twice.
+pub(super) fn closed_since(other: u64) -> String {
+    format!("#{other}, which takes it back, was closed: open it again to have that")
 }
 
 fn merged(looking: &Looking<'_, '_>) -> Vec<(u64, String)> {
@@ -74,8 +96,10 @@ async fn opener(looking: &Looking<'_, '_>) -> Result<Option<Firing>, Refusal> {
     };
     let repo = &looking.place.repo.name;
     let store = &looking.going.home.store;
-    let mut rows = store.firings_of_pull(repo, number).await?.into_iter();
-    Ok(rows.next().filter(|first| first.id != looking.row.id))
+    let mut rows = store.firings_of_pull(repo, number).await?;
+    rows.retain(|row| branch_of(row) == looking.row.goes_on.as_deref());
+    let first = rows.into_iter().next();
+    Ok(first.filter(|first| first.id != looking.row.id))
 }
 
 async fn own(
@@ -133,7 +157,13 @@ async fn offered_by_another(
     Ok(other.map(|other| format!("pull request #{} offers it, too", other.number)))
 }
 
-/// The other firings that pushed to its pull request.
+/// The branch of the remote that a firing pushed to.
+fn branch_of(row: &Firing) -> Option<&str> {
+    row.goes_on.as_deref().or(row.branch.as_deref())
+}
+
+/// The other firings that pushed to its pull request. A number alone does not say that: a forge of files could
+/// give one twice, before it kept what it gave.
 async fn others(looking: &Looking<'_, '_>) -> Result<Vec<Firing>, Refusal> {
     let Some(number) = looking.row.pr_number else {
         return Ok(Vec::new());
@@ -142,7 +172,9 @@ async fn others(looking: &Looking<'_, '_>) -> Result<Vec<Firing>, Refusal> {
     let mut all = store
         .firings_of_pull(&looking.place.repo.name, number)
         .await?;
-    all.retain(|other| other.id != looking.row.id && other.pushed_sha.is_some());
+    let branch = branch_of(looking.row);
+    let is_on_it = |other: &Firing| other.pushed_sha.is_some() && branch_of(other) == branch;
+    all.retain(|other| other.id != looking.row.id && is_on_it(other));
     Ok(all)
 }
 
@@ -203,6 +235,10 @@ async fn pull(
     };
     let pull = match forge.pull(number).await {
         Err(ForgeError::NotFound { .. }) => return Ok(stands(found(what, "it is gone"))),
+        Ok(other) if Some(&*other.head) != branch_of(looking.row) => {
+            let why = format!("it is gone: #{number} offers {} now", other.head);
+            return Ok(stands(found(what, why)));
+        }
         pull => pull?,
     };
     Ok(match (pull.state, moved) {
@@ -267,6 +303,11 @@ pub(super) async fn drafts(looking: &Looking<'_, '_>) -> Result<Vec<NewUndo>, Re
             let pull = match looking.place.forge.pull(draft.pull).await {
                 Err(ForgeError::NotFound { .. }) => {
                     list.push(found(what, "it is gone"));
+                    continue;
+                }
+                Ok(other) if other.head != draft.branch => {
+                    let why = format!("it is gone: its number offers {} now", other.head);
+                    list.push(found(what, why));
                     continue;
                 }
                 pull => pull?,
