@@ -110,6 +110,12 @@ fn a_session_whose_firing_was_killed_does_not_go_on() {
     });
     let told = fleet.carson(&["status"]).stdout;
     assert!(told.contains("its process is gone"), "{told}");
+    // Who follows its log is not left waiting for an end that nobody writes.
+    let id = fleet.ok(&["firings", "--json"])[0]["id"].clone();
+    let followed = fleet.carson(&["logs", "--follow", id.as_str().unwrap()]);
+    assert_eq!(followed.code, Some(1), "{followed:#?}");
+    assert!(followed.stdout.contains("stage"), "{followed:#?}");
+    assert!(followed.stderr.contains("`carson prune`"), "{followed:#?}");
     assert_eq!(fleet.carson(&["prune"]).code, Some(0));
     let row = fleet.ok(&["firings", "--json"])[0].clone();
     assert_eq!(row["outcome"], "CRASHED", "{row:#}");

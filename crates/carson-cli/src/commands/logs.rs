@@ -4,6 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
+use carson_firing::life;
 use carson_operator::logs::{Logs, Printed};
 use carson_operator::{Ask, firings, names};
 
@@ -85,22 +86,49 @@ fn show(printed: Printed) {
     }
 }
 
-/// Prints the log as it grows, until the firing has ended or nobody reads it.
+/// How often it looks whether the firing's process is there.
+const LIFE_EVERY: u32 = 10;
+
+/// How many such looks may find it gone: a daemon that runs concludes the firing in less.
+const GONE_LOOKS: u32 = 5;
+
+/// Prints the log as it grows, until the firing has ended, nobody runs it any more, or nobody reads it.
 pub async fn follow(app: &App, id: String) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
     let id = names::firing(&home.store, &id).await?.id;
     let log = home.fleet.layout.firing_log(&id);
-    let mut from = 0;
-    loop {
+    let (mut from, mut gone) = (0, 0);
+    for look in 1_u32.. {
         // First the row: what was written before it ended is printed then.
         let row = home.store.firing(id).await?;
         from += more(&log, from)?;
-        let ended = row.is_none_or(|row| row.ended_at.is_some());
-        if ended || !print::is_read() {
+        let Some(row) = row.filter(|row| row.ended_at.is_none() && print::is_read()) else {
             return Ok(0);
+        };
+        if row.host != home.fleet.host && !log.exists() {
+            print::error(&format!(
+                "it runs on the host {}: its log is there",
+                row.host
+            ));
+            return Ok(1);
+        }
+        if look % LIFE_EVERY == 0 {
+            let dead = life::dead(&home).await?;
+            gone = if dead.iter().any(|row| row.id == id) {
+                gone + 1
+            } else {
+                0
+            };
+        }
+        if gone == GONE_LOOKS {
+            print::error(
+                "its process is gone, and no daemon ends it: `carson prune` saves its work and does",
+            );
+            return Ok(1);
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
+    Ok(0)
 }
 
 /// Prints the whole lines that the file has from there on; how many bytes they are.
