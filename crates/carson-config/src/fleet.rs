@@ -1,5 +1,6 @@
 //! The checked settings: what every other crate works with.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -464,19 +465,19 @@ impl Role {
     }
 }
 
-/// Templates by stage.
+/// Templates by stage: of most roles those that come with Carson, which are in the program.
 #[derive(Clone, Debug, Default)]
 pub struct Prompts {
     /// Of the plan session.
-    pub plan: String,
+    pub plan: Cow<'static, str>,
     /// Of the plan review.
-    pub review: String,
+    pub review: Cow<'static, str>,
     /// Of the revision.
-    pub revise: String,
+    pub revise: Cow<'static, str>,
     /// Of the execute session.
-    pub execute: String,
+    pub execute: Cow<'static, str>,
     /// Of the diff review.
-    pub diff_review: String,
+    pub diff_review: Cow<'static, str>,
     /// Judges whether the work was done before.
-    pub confirm: String,
+    pub confirm: Cow<'static, str>,
 }

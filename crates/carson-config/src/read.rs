@@ -170,7 +170,7 @@ fn prompts(
             }
             Ok(text) => {
                 prompt::check(&path, &text, findings);
-                *own = text;
+                *own = text.into();
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => findings.push(unreadable(&path, &error)),

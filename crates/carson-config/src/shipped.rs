@@ -1,5 +1,7 @@
 //! The roles that come with Carson.
 
+use std::borrow::Cow;
+
 use crate::fleet::Prompts;
 use crate::work::RoleKind;
 
@@ -72,7 +74,7 @@ pub(crate) fn prompts_of(name: &str, kind: Option<RoleKind>) -> Prompts {
     let text = |wanted: &str| {
         let both = role.files.iter().chain(SHIPPED[0].files);
         let file = both.into_iter().find(|(file, _)| *file == wanted);
-        file.map_or_else(String::new, |(_, text)| (*text).to_owned())
+        Cow::Borrowed(file.map_or("", |(_, text)| text))
     };
     Prompts {
         plan: text("plan.md"),

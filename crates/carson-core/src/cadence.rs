@@ -45,7 +45,7 @@ pub enum CatchUp {
 /// A role's cron lines in its zone, with its rules for lateness.
 #[derive(Clone, Debug)]
 pub struct Cadence {
-    lines: Vec<Cron>,
+    lines: Vec<Arc<Cron>>,
     zone: Tz,
     catch_up: CatchUp,
     max_late: TimeDelta,
@@ -202,7 +202,7 @@ impl Cadence {
     /// The slot in words, for people.
     #[must_use]
     pub fn describe(&self) -> String {
-        let lines: Vec<String> = self.lines.iter().map(Cron::describe).collect();
+        let lines: Vec<String> = self.lines.iter().map(|line| line.describe()).collect();
         lines.join("; ")
     }
 

@@ -1,5 +1,8 @@
 //! One cron line, and what is wrong with it: by its fields, where it is one of them.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use croner::Cron;
 use croner::parser::{CronParser, Seconds};
 
@@ -15,11 +18,23 @@ const FIELDS: [(&str, &str); 6] = [
     ("weekday", "0 to 7 (0 and 7 are Sunday), or SUN to SAT"),
 ];
 
-pub(super) fn parse(line: &str) -> Result<Cron, CadenceError> {
-    read(line).map_err(|said| CadenceError {
+/// The lines that some cadence has. A parsed one is 7 kB, and a thousand roles share a few lines.
+static KNOWN: Mutex<Option<HashMap<String, Weak<Cron>>>> = Mutex::new(None);
+
+pub(super) fn parse(line: &str) -> Result<Arc<Cron>, CadenceError> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    if let Some(same) = known.get(line).and_then(Weak::upgrade) {
+        return Ok(same);
+    }
+    let new = read(line).map_err(|said| CadenceError {
         line: line.to_owned(),
         why: fault(line).unwrap_or(said),
-    })
+    })?;
+    let new = Arc::new(new);
+    known.retain(|_, one| one.strong_count() > 0);
+    known.insert(line.to_owned(), Arc::downgrade(&new));
+    Ok(new)
 }
 
 fn read(line: &str) -> Result<Cron, String> {
