@@ -35,6 +35,10 @@ fn what_programs_print_of_the_same_run_is_the_same() {
         ("Total time:  01:02 min", "Total time:  01:02 min"),
         ("real\t0m0.005s", "real\t1m12.105s"),
         ("after 3 minutes 2 seconds", "after 12 seconds"),
+        ("  duration_ms: 6.005081", "  duration_ms: 87"),
+        ("# duration_ms 87.1", "# duration_ms 1087.123456"),
+        ("\"durationMs\":12,", "\"durationMs\":1.5,"),
+        ("Time elapsed: 0.5, x", "Time elapsed: 12, x"),
         // dates
         ("[2026-01-02T03:04:05.678Z] x", "[2027-11-12T13:14:15Z] x"),
         (
@@ -131,6 +135,9 @@ fn what_means_something_is_told_apart() {
         ("a\nb", "b\na"),
         ("assertion failed: defaced", "assertion failed: effaced"),
         ("12 seconds of 3 tests", "12 seconds of 4 tests"),
+        ("timeout_ms: 500", "timeout_ms: 600"),
+        ("duration of 3", "duration of 4"),
+        ("duration 1.2.3", "duration 1.2.4"),
     ] {
         assert_ne!(plain(one), plain(other), "{one:?} and {other:?}");
     }
@@ -176,6 +183,7 @@ fn words() -> impl Strategy<Value = String> {
             &super::words::PROCESS[..],
             &super::words::NAMED,
             &super::words::STAMPS,
+            &super::words::DURATIONS,
         ];
         !all.concat().contains(&last)
     })

@@ -207,6 +207,14 @@ pub(super) fn duration(text: &str, before: Option<char>) -> Option<&str> {
     (is_one && rest.is_at_end()).then_some(rest.0)
 }
 
+/// Behind a number, with what is behind its point, that a text begins with.
+pub(super) fn number(text: &str) -> Option<&str> {
+    let mut rest = Rest(text);
+    rest.digits(1..=15)?;
+    rest.fraction();
+    rest.is_at_end().then_some(rest.0)
+}
+
 /// A number and a unit; whether that is one by itself.
 fn part(rest: &mut Rest<'_>) -> Option<bool> {
     rest.digits(1..=15)?;

@@ -12,6 +12,10 @@ pub(super) const NAMED: [&str; 14] = [
 ];
 /// Words behind which seconds since 1970 are a time; elsewhere they may be any number.
 pub(super) const STAMPS: [&str; 6] = ["ts", "time", "timestamp", "stamp", "epoch", "unixtime"];
+/// Words behind which a number is a duration, with or without its unit: `duration_ms 87.1`, `elapsed: 0.5`.
+pub(super) const DURATIONS: [&str; 4] = ["duration", "elapsed", "time_elapsed", "elapsed_time"];
+/// Units that such a word may end in.
+const UNITS: [&str; 8] = ["ms", "us", "ns", "s", "sec", "secs", "seconds", "millis"];
 /// Words of a date that may stand before a time of day.
 const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -66,7 +70,8 @@ impl Reader<'_, '_> {
                 self.forget_date();
                 return self.noise("<time>", behind, true);
             }
-            if let Some(behind) = times::duration(rest, self.before) {
+            let named = || times::number(rest).filter(|_| self.is_behind(at, is_of_a_duration));
+            if let Some(behind) = times::duration(rest, self.before).or_else(named) {
                 return self.noise("<duration>", behind, false);
             }
         }
@@ -99,10 +104,9 @@ impl Reader<'_, '_> {
     fn stands_for(&self, word: &str, at: usize, behind: &str) -> Option<&'static str> {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
         let is_named = |names: &[&str]| {
-            let gap = &self.line[self.word_end..at];
-            let name = self.word.rsplit('_').next().unwrap_or_default();
-            let is_joined = gap.len() <= 3 && gap.chars().all(|c| " :=#(['\"<".contains(c));
-            is_joined && names.iter().any(|one| one.eq_ignore_ascii_case(name))
+            self.is_behind(at, |word| {
+                is_one_of(word.rsplit('_').next().unwrap_or_default(), names)
+            })
         };
         if is_number {
             let is_process = is_named(&PROCESS) || self.is_process(at, behind);
@@ -121,6 +125,13 @@ impl Reader<'_, '_> {
             return Some("<hex>");
         }
         is_opaque(word).then_some("<id>")
+    }
+
+    /// Whether what stands here belongs to the word before it, and that is one of those.
+    fn is_behind(&self, at: usize, is_one: impl Fn(&str) -> bool) -> bool {
+        let gap = &self.line[self.word_end..at];
+        let is_joined = gap.len() <= 3 && gap.chars().all(|c| " :=#(['\"<".contains(c));
+        is_joined && is_one(self.word)
     }
 
     /// `==12==` of valgrind and sanitizers, `(node:12)`, `thread 'main' (12)`.
@@ -197,6 +208,14 @@ impl Reader<'_, '_> {
 
 fn is_one_of(word: &str, names: &[&str]) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(word))
+}
+
+/// Whether a number behind this word is how long something took.
+fn is_of_a_duration(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let bare = UNITS.iter().filter_map(|unit| word.strip_suffix(unit));
+    let bare = bare.map(|bare| bare.trim_end_matches('_'));
+    bare.chain([&*word]).any(|word| DURATIONS.contains(&word))
 }
 
 /// Behind the year that may follow a time: `Mon Jan  2 03:04:05 2026`.
