@@ -11,6 +11,7 @@
 mod accounts;
 mod agents;
 mod clock;
+mod command;
 mod coverage;
 mod database;
 mod disk;

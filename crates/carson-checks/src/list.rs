@@ -7,9 +7,9 @@ use carson_notify::Spec;
 
 use crate::{Checked, Machine, Scene, Verdict, checked};
 use crate::{
-    accounts, agents, clock, coverage, database, disk, egress, embedder, forges, given, grants,
-    hook, identity, labels, memory, place, promise, remote, sandbox, signing, sinks, sinks_of_role,
-    stories, versions, workspaces,
+    accounts, agents, clock, command, coverage, database, disk, egress, embedder, forges, given,
+    grants, hook, identity, labels, memory, place, promise, remote, sandbox, signing, sinks,
+    sinks_of_role, stories, versions, workspaces,
 };
 
 /// Whether a firing asks a check, and when.
@@ -285,6 +285,10 @@ pub const LIST: &[Check] = checks![
         "the skills that a role gives its sessions can be copied",
         "mend the folder that is named: a SKILL.md of at most 64 KiB, at most 200 plain files of 2 MiB together",
         Role(|scene, role| Box::pin(given::skills(scene, role)));
+    "role.NAME.command", WithWork,
+        "the program of a role's command is there, and its walls let it be seen",
+        "grant its folder with [paths] read of the role, or install it in the system; a shell says 126 or 127 of a command that it cannot run",
+        Role(|scene, role| Box::pin(command::seen(scene, role)));
     "role.NAME.promise", InBench,
         "what says that the work is done can be run on the untouched base",
         "mend promise.run of the role, or the repository's setup: a shell says 126 or 127 of a command that it cannot run",

@@ -22,13 +22,14 @@
 //! people are listened to in Slack ([`chat`]), numbers and signs of life are told ([`metrics`]), and our own embedder is kept running ([`embedder`]). That the
 //! loop itself turns is what the watchdog and the heartbeat ask ([`watchdog`]).
 //!
-//! Reading order: `daemon.rs`, `due.rs`, `wall_clock_timer.rs`, `alarm_clock.rs`, `reload.rs`, `health.rs`,
+//! Reading order: `disk_wait.rs`, `daemon.rs`, `due.rs`, `wall_clock_timer.rs`, `alarm_clock.rs`, `reload.rs`, `health.rs`,
 //! `watchdog.rs`, `jobs.rs`, `outbox.rs`, `faces.rs`, `served.rs`, `mcp.rs`, `page.rs`, `chat.rs`,
 //! `metrics.rs`, `embedder.rs`.
 
 mod alarm_clock;
 mod chat;
 mod daemon;
+mod disk_wait;
 mod due;
 mod embedder;
 mod faces;
@@ -48,5 +49,6 @@ mod wall_clock_timer;
 mod watchdog;
 
 pub use daemon::{DaemonError, Start, hang_ups, run};
+pub use disk_wait::wait_for_disk;
 pub use lock::{DaemonLock, LockError};
 pub use outbox::Poster;

@@ -4,7 +4,7 @@
 use carson_core::BlockKind;
 use carson_core::text::instant;
 use carson_home::{Home, disk_space};
-use carson_store::{BlockRow, BreakerRow, FaceRow, PauseRow, PauseScope, StoreError};
+use carson_store::{BlockRow, BreakerRow, FaceRow, PauseRow, PauseScope, PreflightRow, StoreError};
 use chrono::{DateTime, Utc};
 
 use crate::daemons::{Daemon, Life, daemons};
@@ -30,6 +30,8 @@ pub struct Standing {
     pub breakers: Vec<BreakerRow>,
     /// What running daemons serve or listen to, and cannot.
     pub faces: Vec<FaceRow>,
+    /// Preflights of the fleet's roles that go on failing.
+    pub preflights: Vec<PreflightRow>,
 }
 
 impl Standing {
@@ -45,6 +47,12 @@ impl Standing {
         let mut faces = home.store.faces().await?;
         // What a daemon noted that has ended since is not so any more.
         faces.retain(|face| runs(&hosts).any(|host| host.row.name == face.host));
+        let mut preflights = home.store.preflights().await?;
+        let fires = |row: &PreflightRow| {
+            let mut roles = home.fleet.roles.values();
+            roles.any(|role| role.enabled && role.name.as_str() == row.role)
+        };
+        preflights.retain(fires);
         Ok(Self {
             now,
             hosts,
@@ -53,6 +61,7 @@ impl Standing {
             pauses: home.store.pauses().await?,
             blocks,
             breakers: home.store.breakers().await?,
+            preflights,
         })
     }
 
@@ -66,7 +75,7 @@ impl Standing {
         lines
     }
 
-    /// What is wrong with the fleet itself, whatever anybody wanted: daemons, room, breakers, faces.
+    /// What is wrong with the fleet itself, whatever anybody wanted: daemons, room, breakers, preflights, faces.
     #[must_use]
     pub fn unwell(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -85,8 +94,31 @@ impl Standing {
                 "the breaker of {role} is open (carson breaker reset {role})"
             ));
         }
+        lines.extend(self.failing());
         lines.extend(self.faces.iter().map(shut));
         lines
+    }
+
+    /// The checks that keep roles from firing, each with all of these: of those that were told.
+    fn failing(&self) -> Vec<String> {
+        let mut causes: Vec<(&PreflightRow, Vec<&str>)> = Vec::new();
+        for row in &self.preflights {
+            let same = |one: &PreflightRow| (&one.host, &one.failed) == (&row.host, &row.failed);
+            // Of a cause that several roles have, one is told.
+            let mut all = self.preflights.iter();
+            let is_told = all.any(|one| same(one) && one.told_at.is_some());
+            match causes.iter_mut().find(|(first, _)| same(first)) {
+                Some((_, roles)) => roles.push(&row.role),
+                None if is_told => causes.push((row, vec![&row.role])),
+                None => {}
+            }
+        }
+        let told = causes.into_iter().map(|(row, roles)| {
+            let (roles, host, since) = (roles.join(", "), &row.host, instant(row.since));
+            let (check, why) = (&row.failed, one_line(&row.why));
+            format!("nothing of {roles} fires on {host} since {since}: {check}: {why}")
+        });
+        told.collect()
     }
 }
 

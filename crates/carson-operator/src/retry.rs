@@ -4,7 +4,7 @@ use carson_config::{Repo, Role};
 use carson_core::FiringId;
 use carson_core::work::WorkKey;
 use carson_firing::drop_plans;
-use carson_forge::{DO_NOT_PICKUP, Forge, PullState, State};
+use carson_forge::{DO_NOT_PICKUP, Forge, ForgeError, PullState, State};
 use carson_home::Home;
 use carson_store::Firing;
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ impl Ask for Retry {
                 &format!("it is closed: `carson issue reopen {number}` opens it again"),
             ));
         }
-        refuse_what_goes_on(home, repo, &forge, self.issue).await?;
+        let closed = refuse_what_goes_on(home, repo, &forge, self.issue).await?;
         let queues = queues(home, repo);
         let has = queues.iter().filter(|(label, _)| issue.has(label));
         let mut labels: Vec<&str> = has.map(|(label, _)| *label).collect();
@@ -89,6 +89,12 @@ impl Ask for Retry {
         };
         labels.extend(added.as_deref());
         let dropped_plans = drop_plans(home, repo, self.issue).await?;
+        if let Some(pull) = closed {
+            // Who says this knows of that no: the issue is not handed over for it again.
+            let (key, now) = (WorkKey::Issue(self.issue), home.clock.now());
+            let known = home.store.remember_refusal(&repo.name, key, pull, now);
+            known.await?;
+        }
         let removed = forge.begin_anew(&issue, FiringId::new(), &labels).await?;
         let takes = queues.iter().filter(|(label, _)| labels.contains(label));
         Ok(Retried {
@@ -132,13 +138,14 @@ async fn had<'h>(
     Ok(rows.iter().rev().find_map(of).map(|(label, _)| *label))
 }
 
-/// An issue that somebody works on, or whose work waits for people, is not to be begun anew.
+/// An issue that somebody works on, or whose work waits for people, is not to be begun anew. Its newest pull request,
+/// where people closed that.
 async fn refuse_what_goes_on(
     home: &Home,
     repo: &Repo,
     forge: &Forge,
     number: u64,
-) -> Result<(), Refusal> {
+) -> Result<Option<u64>, Refusal> {
     let key = WorkKey::Issue(number);
     let live = home.store.live_firings(None).await?;
     let is_it = |row: &&Firing| row.repo.as_ref() == Some(&repo.name) && row.work == Some(key);
@@ -149,9 +156,12 @@ async fn refuse_what_goes_on(
     }
     let rows = home.store.firings_of(&repo.name, key).await?;
     let Some(pull) = rows.iter().rev().find_map(|row| row.pr_number) else {
-        return Ok(());
+        return Ok(None);
     };
-    let pull = forge.pull(pull).await?;
+    let pull = match forge.pull(pull).await {
+        Err(ForgeError::NotFound { .. }) => return Ok(None),
+        pull => pull?,
+    };
     if pull.state == PullState::Open && !pull.draft {
         let pull = pull.number;
         let why = format!(
@@ -159,5 +169,6 @@ async fn refuse_what_goes_on(
         );
         return Err(refuse(number, &why));
     }
-    Ok(())
+    let is_no = pull.state == PullState::Closed;
+    Ok(is_no.then_some(pull.number))
 }

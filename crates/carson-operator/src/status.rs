@@ -210,7 +210,7 @@ impl Ask for Status {
             pauses: stops.pauses,
             blocks: stops.blocks,
             breakers: stops.breakers,
-            preflights: store.preflights().await?,
+            preflights: stops.preflights,
             outbox: waiting.iter().map(|row| row.posts).sum(),
             sinks: sinks(fleet, &waiting),
             no_room: stops.no_room,

@@ -143,6 +143,15 @@ impl StoreError {
         )
     }
 
+    /// Whether the disk has to be mended, and all is well then.
+    #[must_use]
+    pub fn is_of_the_disk(&self) -> bool {
+        let Self::Trouble { trouble, .. } = self else {
+            return false;
+        };
+        matches!(trouble, Trouble::Full | Trouble::ReadOnly | Trouble::Disk)
+    }
+
     /// Whether the writer was fenced.
     #[must_use]
     pub fn is_fenced(&self) -> bool {

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 use std::time::Duration;
 
+use nix::sys::statvfs::{FsFlags, statvfs};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection, SqlitePool};
@@ -18,6 +19,9 @@ use crate::error::{StoreError, Trouble};
 use crate::file::{DbFile, damage, make_private};
 use crate::journal::Journal;
 use crate::migrations;
+
+/// Bytes without which no file beside the database can be had: two blocks of its log's index.
+const ROOM: u64 = 64 * 1024;
 
 /// A page of anything is fewer.
 const ROWS_AHEAD: usize = 1_000;
@@ -131,13 +135,32 @@ fn may_begin(path: &Path, opening: Opening) -> Result<(), StoreError> {
 }
 
 fn refused(path: &Path, url: &str, source: sqlx::Error) -> StoreError {
-    if Trouble::of(&source) == Some(Trouble::Damaged) {
-        return unusable(path, damage(&source));
+    let trouble = match Trouble::of(&source) {
+        Some(Trouble::Damaged) => return unusable(path, damage(&source)),
+        // The driver names a file beside it that it could neither make nor grow.
+        Some(Trouble::Disk) => disk_of(path),
+        other => other,
+    };
+    match trouble {
+        Some(trouble) => StoreError::Trouble { trouble, source },
+        None => StoreError::Open {
+            url: url.to_owned(),
+            source,
+        },
     }
-    StoreError::Open {
-        url: url.to_owned(),
-        source,
+}
+
+/// What is wrong with the disk on which a file lies, as the disk itself says.
+fn disk_of(path: &Path) -> Option<Trouble> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let found = statvfs(dir.unwrap_or(Path::new("."))).ok()?;
+    if found.flags().contains(FsFlags::ST_RDONLY) {
+        return Some(Trouble::ReadOnly);
     }
+    let free = found
+        .blocks_available()
+        .saturating_mul(found.fragment_size());
+    (free < ROOM).then_some(Trouble::Full)
 }
 
 fn unusable(path: &Path, wrong: String) -> StoreError {

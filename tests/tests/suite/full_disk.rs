@@ -30,6 +30,11 @@ impl Confined {
 
     /// On a disk with these options of tmpfs.
     fn start_with(fleet: &TestFleet, options: &str) -> Self {
+        Self::start_after(fleet, options, "true")
+    }
+
+    /// The same, once this was run there.
+    fn start_after(fleet: &TestFleet, options: &str, before: &str) -> Self {
         let (home, log) = (fleet.home(), fleet.root().join("daemon.log"));
         let seed = fleet.root().join("home-before");
         fs::rename(&home, &seed).unwrap();
@@ -37,7 +42,7 @@ impl Confined {
         let carson = fleet.binary();
         // In a user namespace the disk needs no rights that a user does not have.
         let script = "mount -t tmpfs -o \"$1\" carson \"$2\" && cp -a \"$3/.\" \"$2/\" && \
-                      exec \"$4\" --home \"$2\" daemon";
+                      (eval \"$5\") && exec \"$4\" --home \"$2\" daemon";
         let child = Command::new("unshare")
             .args([
                 "--user",
@@ -51,6 +56,7 @@ impl Confined {
             ])
             .arg(options)
             .args([&home, &seed, &carson])
+            .arg(before)
             .env("HOME", fleet.root().join("operator"))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -169,6 +175,45 @@ fn a_database_without_room_stops_the_firing_and_loses_nothing() {
     slots.sort();
     slots.dedup();
     assert_eq!(slots.len(), rows.len(), "a slot fired twice");
+}
+
+/// After a night on a full disk, or a restart of the machine: a service manager would have given up long ago.
+#[test]
+fn a_daemon_that_begins_on_a_full_or_read_only_disk_says_so_once_and_begins_when_it_can() {
+    let full = "dd if=/dev/zero of=\"$2/filled\" bs=4k 2>/dev/null; true";
+    let read_only = "mount -o remount,ro \"$2\"";
+    for (before, wrong, hint, mend) in [
+        (
+            full,
+            "the disk of the database is full",
+            "make room",
+            "rm \"$1/filled\"",
+        ),
+        (
+            read_only,
+            "read-only",
+            "mount the disk writable",
+            "mount -o remount,rw \"$1\"",
+        ),
+    ] {
+        let fleet = fleet(0);
+        let mut daemon = Confined::start_after(&fleet, "size=24m", before);
+        daemon.says("begins once its disk can be written");
+        for verb in ["status", "brief", "why eager", "pause --reason x"] {
+            let asked = daemon.inside(&format!("\"$2\" --home \"$1\" {verb}"));
+            let said = String::from_utf8_lossy(&asked.stderr).into_owned();
+            assert_eq!(asked.status.code(), Some(1), "{verb}: {asked:?}");
+            assert!(
+                said.contains(wrong) && said.contains(hint),
+                "{verb}: {said}"
+            );
+            assert!(!said.contains("backup"), "{verb}: {said}");
+        }
+        assert_eq!(daemon.child.try_wait().unwrap(), None);
+        assert!(daemon.inside(mend).status.success());
+        daemon.says("firing process started");
+        assert_eq!(daemon.says("begins once its disk can be written"), 1);
+    }
 }
 
 /// Where its own firing stands in the way of every claim, the loop has nothing to write: the one who

@@ -90,6 +90,33 @@ impl Here {
     }
 }
 
+/// What was done may not be so a week later: it is asked, and gone on with as if it had never been done.
+#[test]
+fn what_was_done_is_asked_again_and_mended_again() {
+    let here = Here::new();
+    let init = [
+        "init",
+        "--promise",
+        "test -e done",
+        "--task",
+        "touch done",
+        "--max-attempts",
+        "1",
+    ];
+    assert_eq!(here.carson(&init).code, Some(0));
+    for week in 1..=3 {
+        let ran = here.carson(&["run"]);
+        assert_eq!(ran.code, Some(0), "{week}: {ran:#?}");
+        let said = format!("done: the promise was kept after attempt {week}\n");
+        assert_eq!(ran.stdout, said, "{ran:#?}");
+        let again = here.carson(&["run"]);
+        assert_eq!(again.code, Some(0), "{week}: {again:#?}");
+        assert!(again.stdout.contains("the promise is kept"), "{again:#?}");
+        assert!(!again.stderr.contains("attempt "), "{again:#?}");
+        fs::remove_file(here.tree().join("done")).unwrap();
+    }
+}
+
 #[test]
 fn two_commands_mend_a_failing_suite_and_say_how() {
     let here = Here::new();

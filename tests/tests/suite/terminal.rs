@@ -159,6 +159,22 @@ fn an_issue_that_was_given_up_is_tried_again_at_a_word() {
     assert!(none.stderr.contains("no such issue"), "{none:#?}");
 }
 
+/// Who closes a pull request says no once; who then gives the issue back has said that, too.
+#[test]
+fn an_issue_whose_pull_request_was_closed_is_tried_again_at_one_word() {
+    let fleet = fleet(WORKS, "");
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    let _ = fleet.ok(&["pr", "close", "2", "--json"]);
+    let why = fleet.carson(&["why", "issue-1"]).stdout;
+    assert!(
+        why.contains("closed without merging (`carson retry 1` gives it back)"),
+        "{why}"
+    );
+    let _ = fleet.ok(&["retry", "1", "--json"]);
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    assert!(!fleet.labels(1).contains(&"needs:human".to_owned()));
+}
+
 /// A look ahead asks what preflight asks.
 #[test]
 fn a_look_ahead_tells_what_preflight_would_say() {

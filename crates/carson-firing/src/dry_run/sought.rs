@@ -246,7 +246,7 @@ pub(super) async fn candidate<'h>(
                 sought.handed_over.push(HandedOver {
                     repo: repo.name.to_string(),
                     number,
-                    why: people.told(role, number),
+                    why: people.told(number),
                 });
                 continue;
             }

@@ -120,7 +120,7 @@ async fn why_not(
     let attempts = forge.history(number).await?.attempts;
     let people = hand_over(home, role, at, (number, attempts), false).await?;
     if let Some(people) = people {
-        return Ok(Some(Held::Given(people.told(role, number))));
+        return Ok(Some(Held::Given(people.told(number))));
     }
     if let Some(held) = unmended.held(number) {
         return Ok(Some(held));

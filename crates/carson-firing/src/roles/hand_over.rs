@@ -20,16 +20,15 @@ pub(crate) enum HandOver {
 
 impl HandOver {
     /// The same for people, with what gives the issue back to the role.
-    pub(crate) fn told(&self, role: &Role, number: u64) -> String {
+    pub(crate) fn told(&self, number: u64) -> String {
         match self {
             Self::OutOfAttempts(attempts) => format!(
                 "{attempts} firings took it and none finished it (`carson retry {number}` gives it back)"
             ),
             Self::Offered(pull) => format!("its pull request #{pull} waits to be read"),
             Self::Refused(pull) => format!(
-                "its pull request #{} was closed without merging (`carson fire {} --work {number}` takes \
-                 it all the same)",
-                pull.number, role.name
+                "its pull request #{} was closed without merging (`carson retry {number}` gives it back)",
+                pull.number
             ),
         }
     }

@@ -8,7 +8,7 @@ use carson_checks::{Baseline, BaselineEnd, FAILS, Word, fails_on_base};
 use carson_core::outcome::Severity;
 use carson_core::settle::{Goal, Halt};
 use carson_core::{Event, RepoName};
-use carson_proc::Exit;
+use carson_proc::{Exit, Finished};
 
 use super::verify;
 use crate::ctx::Ctx;
@@ -20,6 +20,11 @@ use carson_home::halt::OrBroken;
 /// What a shell says of a command that it cannot run: it is no program, or there is none (POSIX.1-2024,
 /// Shell Command Language, 2.8.2).
 const CANNOT_RUN: [i32; 2] = [126, 127];
+
+/// Whether a shell says so.
+pub(super) fn cannot_be_run(done: &Finished) -> bool {
+    matches!(done.exit, Exit::Code(code) if CANNOT_RUN.contains(&code))
+}
 
 /// Runs it, unless it was run on this base before.
 pub(crate) async fn run<'r, 'h>(
@@ -149,11 +154,11 @@ async fn on_base(
         }
         let said = verify::described(ctx, check, &done);
         let short = verify::in_short(&said);
-        let ended = match done.exit {
-            Exit::Code(code) if CANNOT_RUN.contains(&code) => BaselineEnd::Unable(format!(
+        let ended = match cannot_be_run(&done) {
+            true => BaselineEnd::Unable(format!(
                 "the check cannot be run, and no session was paid: {short}"
             )),
-            _ => BaselineEnd::Failed(verify::fingerprint(&said, &room).to_string()),
+            false => BaselineEnd::Failed(verify::fingerprint(&said, &room).to_string()),
         };
         return Ok((ended, short));
     }

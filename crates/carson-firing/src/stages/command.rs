@@ -15,6 +15,7 @@ use carson_proc::Finished;
 use chrono::TimeDelta;
 use tracing::info;
 
+use super::baseline;
 use super::execute::{Done, Executed};
 use super::verify::{self, Check, Failure};
 use crate::ctx::Ctx;
@@ -54,6 +55,12 @@ pub(crate) async fn run<'r, 'h>(
     verify::keep_output(ctx, rec, "command", &said);
     let passed = done.success();
     info!(firing.id = %ctx.id, command.passed = passed, "command run");
+    if baseline::cannot_be_run(&done) {
+        // Nothing is known of what it looks at; the repository's people have nothing to mend.
+        let id = format!("role.{}.command", ctx.role.name);
+        let why = verify::in_short(&in_the_end(ctx, &done, &command.run));
+        return Err(carson_checks::refuse(&mut rec.checks, id, why));
+    }
     let kept = command.commit.as_deref().filter(|_| passed);
     tidy(ctx, rec, &mut placed, kept).await?;
     let topic = topic(&ctx.role.name);

@@ -17,8 +17,8 @@ pub enum Begin {
     More(u32),
     /// Anew: the attempts so far are put away.
     Fresh,
-    /// Not at all: it is done.
-    IsDone,
+    /// It was done: with as many more attempts as one may make, if its promise is kept no more.
+    Again,
 }
 
 /// What the caller wants.
@@ -60,8 +60,8 @@ pub fn begin(state: &State, subject: Digest, wish: Wish) -> Result<Begin, LoopEr
         }),
         // Another task was never done.
         (Status::Done | Status::AlreadyDone, _) if is_another => Ok(Begin::Fresh),
-        (Status::Done | Status::AlreadyDone, _) => Ok(Begin::IsDone),
         (_, Some(more)) => Ok(Begin::More(more)),
+        (Status::Done, None) => Ok(Begin::Again),
         (Status::Idle | Status::Running, None) => Ok(Begin::GoesOn),
         (status, None) => Err(LoopError::Ended {
             status,
@@ -100,8 +100,8 @@ mod tests {
             (Status::Running, 3, this, none, Some(Begin::GoesOn)),
             (Status::Running, 0, this, none, Some(Begin::GoesOn)),
             (Status::Running, 3, this, more(2), Some(Begin::More(2))),
-            (Status::Done, 3, this, none, Some(Begin::IsDone)),
-            (Status::Done, 3, this, more(2), Some(Begin::IsDone)),
+            (Status::Done, 3, this, none, Some(Begin::Again)),
+            (Status::Done, 3, this, more(2), Some(Begin::More(2))),
             (Status::Done, 3, other, none, Some(Begin::Fresh)),
             (Status::Done, 3, this, fresh, Some(Begin::Fresh)),
             (Status::AlreadyDone, 0, this, none, Some(Begin::First)),

@@ -16,7 +16,7 @@ use super::step::{Step, Watch};
 use crate::bounds::{Bounds, Next};
 use crate::caller::Caller;
 use crate::checkpoint::{Checkpoint, Checkpoints, Repository};
-use crate::config::Config;
+use crate::config::{Config, MOST_ATTEMPTS};
 use crate::config_file::ConfigFile;
 use crate::digest::Digest;
 use crate::error::LoopError;
@@ -79,9 +79,6 @@ pub async fn run(
     let mut journal = Journal::open(place, &caller.clock)?;
     let subject = subject(&file.config);
     let begun = begin(journal.state(), subject, options.wish)?;
-    if begun == Begin::IsDone {
-        return Ok(journal.state().clone());
-    }
     if begun == Begin::Fresh {
         drop(journal);
         let to = put_away(place)?;
@@ -196,18 +193,25 @@ impl Runner<'_> {
         if begun == Begin::GoesOn {
             self.conclude_interrupted()?;
         }
-        if let Begin::More(attempts) = begun {
+        let configured = self.file.config.max_attempts;
+        let more = match begun {
+            Begin::More(attempts) => Some(attempts),
+            Begin::Again => {
+                Some(configured.min(MOST_ATTEMPTS.saturating_sub(self.journal.state().attempt)))
+            }
+            _ => None,
+        };
+        if let Some(attempts) = more {
             self.conclude_interrupted()?;
             self.add(Happened::More { attempts })?;
             self.elapsed = Duration::ZERO;
         }
-        let configured = self.file.config.max_attempts;
         self.add(Happened::Started {
             pid: carson_proc::ProcessId::current().pid,
             max_attempts: match begun {
-                Begin::More(_) => self.journal.state().max_attempts,
+                Begin::More(_) | Begin::Again => self.journal.state().max_attempts,
                 Begin::GoesOn => bound(self.journal.past(), configured),
-                Begin::First | Begin::Fresh | Begin::IsDone => configured,
+                Begin::First | Begin::Fresh => configured,
             },
             configured: Some(configured),
             subject: self.subject,

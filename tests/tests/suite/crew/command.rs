@@ -65,6 +65,45 @@ fn what_the_fleet_filed_itself_no_triager_judges() {
     assert!(left["title"].is_null() && left["sessions"] == 0, "{left:#}");
 }
 
+/// A program of the operator's that its walls hide says nothing of the repository.
+#[test]
+fn what_cannot_be_run_is_no_issue_and_says_what_lets_it_be_seen() {
+    use std::os::unix::fs::PermissionsExt;
+    let fleet = runs("true", "");
+    let bin = fleet.root().join("operator/bin");
+    fs::create_dir_all(&bin).unwrap();
+    let script = bin.join("check.sh");
+    fs::write(&script, "#!/bin/sh\ntrue\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let issues = fleet.ok(&["issue", "list", "--json"]);
+    let hidden = format!("[command]\nrun = \"{} -q\"\n", script.display());
+    fleet.role_of_kind("command", &[], &hidden);
+    let row = ends(&fleet, "command", "SKIPPED");
+    assert!(reason(&row).contains("its walls hide it"), "{row:#}");
+    let doctor = fleet.carson(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("role.command.command") && doctor.contains("[paths] read"),
+        "{doctor}"
+    );
+    let look = fleet.carson(&["fire", "command", "--dry-run"]).stdout;
+    assert!(look.contains("its walls hide it"), "{look}");
+    // What only a shell finds.
+    fleet.role_of_kind(
+        "command",
+        &[],
+        "[command]\nrun = \"cd . && no-such-program\"\n",
+    );
+    let row = ends(&fleet, "command", "SKIPPED");
+    assert!(reason(&row).contains("role.command.command"), "{row:#}");
+    assert_eq!(fleet.ok(&["issue", "list", "--json"]), issues);
+    let seen = format!("paths = {{ read = [{bin:?}] }}\n{hidden}");
+    fleet.role_of_kind("command", &[], &seen);
+    assert_eq!(
+        reason(&ends(&fleet, "command", "SILENT")),
+        "the command passes"
+    );
+}
+
 #[test]
 fn what_fails_is_one_issue_that_is_closed_when_it_passes_again() {
     let fleet = probes();

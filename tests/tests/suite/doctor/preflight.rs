@@ -142,6 +142,16 @@ fn it_is_told_once_and_once_that_it_is_over() {
         assert_eq!(fleet.fire("other").code, Some(16));
     }
     assert_eq!(filed(), 1);
+    // In the morning somebody reads that, whatever else they read.
+    for asked in [&["brief"][..], &["health"]] {
+        let said = fleet.carson(asked).stdout;
+        let line = "nothing of hand, other fires on here since ";
+        assert!(
+            said.contains(line) && said.contains("disk.space: "),
+            "{said}"
+        );
+        assert_eq!(said.matches("disk.space").count(), 1, "{said}");
+    }
     nearly_full(&fleet, false);
     for role in ["other", "other", "hand", "hand"] {
         let quiet = without_work(&fleet, role);
