@@ -296,7 +296,7 @@ pub const VERBS: &[ChatVerb] = &[
     changes(
         "quiet",
         "DURATION",
-        "Nothing but alerts is posted here for so long (2h); the brief has the rest",
+        "Nothing but alerts and questions is posted here for so long (2h); the brief has the rest",
         &[Shape::Span],
         Does::Asks("quiet", |words| json!({"for": words[0], "sink": "slack"})),
     ),

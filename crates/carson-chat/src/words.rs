@@ -299,7 +299,7 @@ mod tests {
             ("recall a b".to_owned(), "1 word is wanted, and 2 found"),
             ("status now".to_owned(), "0 words are wanted, and 1 found"),
             ("recall \"\"".to_owned(), "\"\" is no word"),
-            ("quiet 99999h".to_owned(), "at most"),
+            ("quiet 99999h".to_owned(), "longer than ten years"),
             ("quiet soon".to_owned(), "is not a duration"),
             ("ack zzz".to_owned(), "\"zzz\" is no alert's id"),
             ("stop 1a2b".to_owned(), "six or more"),

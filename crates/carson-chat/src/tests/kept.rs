@@ -104,7 +104,7 @@ async fn what_is_kept_has_no_secret_and_nothing_that_slack_alone_needs() {
     click["payload"]["token"] = json!("of-slack");
     click["payload"]["response_url"] = json!("https://hooks.slack.example/secret");
     stage.inbox().keep(&click).await.unwrap();
-    let secret = ["ghp_", &"Ab1".repeat(12)].concat();
+    let secret = ["ghp_", "k3Jd9sQw8ZbX2mN7", "vT4rY6uP1aLc0EfGhIjK"].concat();
     let said = stage.mention(ANN, &format!("remember \"the token is {secret}\""));
     stage.inbox().keep(&said).await.unwrap();
     let (store, now) = (stage.home.store.clone(), stage.home.clock.now());

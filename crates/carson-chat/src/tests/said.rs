@@ -76,6 +76,10 @@ async fn verbs_look_and_change_for_those_who_are_trusted() {
         ("approve 0", "`approve ISSUE`: \"0\" is no issue"),
         ("approve 012", "\"012\" is no issue: 12, or widget#12"),
         ("pause hand", "paused: role hand"),
+        (
+            "pause hand",
+            "that takes the place of a pause until it is resumed: paused by U0ANN00001",
+        ),
         ("resume hand", "goes on: role hand"),
         ("pause fleet", "paused: fleet"),
         ("resume fleet", "goes on: fleet"),
@@ -110,6 +114,7 @@ async fn verbs_look_and_change_for_those_who_are_trusted() {
         ("untrust @U0OPE00001", "slack.operators"),
         ("untrust @U0ANN00001", "slack.trusted"),
         ("quiet 2h", "nothing but alerts and questions until"),
+        ("status", "quiet: slack until 20"),
         ("ack deadbee1", "none was told in a day"),
         ("pause nobody", "there are: hand"),
         ("run hand", "slack.operators"),
