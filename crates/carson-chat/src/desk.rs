@@ -29,8 +29,7 @@ const FIRST: &str =
     "I take commands that begin with my name, such as `@carson status`; `help` lists them";
 const LATE: &str = "That is older than five minutes by now (or my clock is wrong), and nothing was done: whoever meant it then may not mean it \
                     any more. Say it again where you do";
-const LATE_CLICK: &str =
-    "That is older than five minutes by now (or my clock is wrong), and nothing is decided: press or sign once more";
+const LATE_CLICK: &str = "That is older than five minutes by now (or my clock is wrong), and nothing is decided: press or sign once more";
 const BEGUN: &str = "I ended while I did that, and do it once only: `runs`, `memory` or `plans` tell whether it was done. Say \
                      it again where it was not";
 const TOO_LONG: &str = "That took too long and was given up: `status` tells what became of it";

@@ -139,9 +139,9 @@ async fn a_command_waits_for_no_answer_that_slack_is_slow_with() {
         "health",
         "status",
         "plans",
-        "help",
-        "runs",
-        "usage",
+        "resume hand",
+        "resume fleet",
+        "reset hand",
         "pause fleet",
     ] {
         let said = stage.mention(ANN, text);
