@@ -3,7 +3,7 @@
 use carson_home::Home;
 use carson_operator::plans::{self, Choice};
 use carson_operator::{Refusal, VERBS as ASKS, issues, names, trust};
-use carson_store::{Decision, NewApproval};
+use carson_store::{Decision, NewApproval, StoreError};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tracing::debug;
@@ -29,19 +29,20 @@ pub(crate) struct Asker<'a> {
     pub within: TimeDelta,
 }
 
-/// Does what a verb says.
+/// Does what a verb says. An error is one that passes, before which nothing was done that is not done as well twice.
 pub(crate) async fn answer(
     home: &Home,
     verb: &ChatVerb,
     words: &[String],
     asker: &Asker<'_>,
-) -> Answer {
+) -> Result<Answer, StoreError> {
     match done(home, verb, words, asker).await {
-        Ok(answer) => answer,
-        Err(refusal) => Answer::Refused(match refusal.hint() {
+        Ok(answer) => Ok(answer),
+        Err(Refusal::Store(error)) if error.passes() && !verb.only_once => Err(error),
+        Err(refusal) => Ok(Answer::Refused(match refusal.hint() {
             Some(hint) => format!("{refusal}\n{hint}"),
             None => refusal.to_string(),
-        }),
+        })),
     }
 }
 
@@ -149,20 +150,22 @@ async fn question(home: &Home, words: &[String], asker: &Asker<'_>) -> Result<An
     Ok(Answer::Question(new.id))
 }
 
-/// What became of what a button or a sign says.
-pub(crate) async fn decide(home: &Home, choice: &Choice<'_>) -> String {
+/// What became of what a button or a sign says. An error is one that passes: it is decided once, however often that
+/// is tried.
+pub(crate) async fn decide(home: &Home, choice: &Choice<'_>) -> Result<String, StoreError> {
     let error = match plans::decide(home, choice).await {
-        Ok(Ok(decided)) => return decided_text(&decided),
-        Ok(Err(bad)) => return format!("nothing changed: {}", bad.why()),
+        Ok(Ok(decided)) => return Ok(decided_text(&decided)),
+        Ok(Err(bad)) => return Ok(format!("nothing changed: {}", bad.why())),
+        Err(Refusal::Store(error)) if error.passes() => return Err(error),
         Err(error) => error,
     };
     debug!(%error, "a decision could not be carried out whole");
-    match home.store.approval(choice.id).await {
-        Ok(Some(row)) if row.decision.is_some() => {
+    Ok(match home.store.approval(choice.id).await? {
+        Some(row) if row.decision.is_some() => {
             format!("{error}: what was decided is carried out later")
         }
         _ => format!("nothing is decided: {error}"),
-    }
+    })
 }
 
 /// As events name a member.

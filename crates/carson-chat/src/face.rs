@@ -13,11 +13,12 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
+use crate::inbox::Inbox;
 use crate::newest::{Newest, chat_of};
 use crate::socket::Tell;
-use crate::{desk, questions, socket};
+use crate::{errands, questions, socket};
 
-/// Envelopes that wait to be dealt with. More are not acknowledged, and come again.
+/// Errands that are handed over and not looked at yet.
 const WAITING: usize = 100;
 /// How often it is looked whether the file holds another token, once Slack has refused one.
 const LOOK: Duration = Duration::from_secs(5);
@@ -73,23 +74,39 @@ impl Face {
     }
 }
 
-/// Listens until Slack refuses, says so once, and listens again as soon as the file holds another token.
+/// Listens, and deals with what was heard, by whichever daemon and over whichever socket.
 pub(crate) async fn keep(
     newest: Newest,
     chat: Chat,
+    told: (Tell, Arc<AtomicBool>),
+    look: Duration,
+) {
+    let inbox = Inbox::of(newest.clone());
+    let (to, from) = channel(WAITING);
+    tokio::join!(
+        listen_again((&newest, &inbox), &chat, told, look),
+        inbox.deal(&chat, &to),
+        errands::keep(&newest, &chat, from),
+    );
+}
+
+/// Listens until Slack refuses, says so once, and listens again as soon as the file holds another token.
+async fn listen_again(
+    (newest, inbox): (&Newest, &Inbox),
+    chat: &Chat,
     (tell, is_refused): (Tell, Arc<AtomicBool>),
     look: Duration,
 ) {
     loop {
-        let token = token(&chat);
+        let token = token(chat);
         let why = match &token {
             Err(why) => why.clone(),
-            Ok(token) => listen(&newest, &chat, token, &tell).await,
+            Ok(token) => listen((newest, inbox), chat, token, &tell).await,
         };
         is_refused.store(true, Ordering::Relaxed);
         tell(Some(&format!("the sign-in is refused: {why}")));
-        note(&newest, why).await;
-        while is_same(&token, &self::token(&chat)) {
+        note(newest, why).await;
+        while is_same(&token, &self::token(chat)) {
             sleep(look).await;
         }
         info!("the file holds another token: the chat is asked again");
@@ -110,13 +127,16 @@ fn is_same(one: &Result<SecretString, String>, other: &Result<SecretString, Stri
 }
 
 /// Listens with a token; why Slack has none of it.
-async fn listen(newest: &Newest, chat: &Chat, token: &SecretString, tell: &Tell) -> String {
+async fn listen(
+    (newest, inbox): (&Newest, &Inbox),
+    chat: &Chat,
+    token: &SecretString,
+    tell: &Tell,
+) -> String {
     newest().redactor.learn([token.clone()]);
     let web = Web::at(&chat.api_base, token.clone());
-    let (to, from) = channel(WAITING);
     tokio::select! {
-        refused = socket::keep(&web, &to, tell) => refused.0,
-        () = desk::keep(newest, chat, from) => "it ended".to_owned(),
+        refused = socket::keep(&web, inbox, tell) => refused.0,
         () = questions::keep(newest, chat) => "it ended".to_owned(),
     }
 }

@@ -1,12 +1,14 @@
 //! An envelope in words of ours.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Something that somebody did in the chat.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Heard {
     /// Its names: the same when Slack sends it twice.
+    #[serde(skip)]
     pub names: Vec<String>,
     /// Who.
     pub user: String,
@@ -19,12 +21,18 @@ pub(crate) struct Heard {
 }
 
 /// What somebody did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Deed {
     /// Said something to us.
     Said {
         /// What, without our name.
         text: String,
+        /// The thread that it is answered in.
+        thread: String,
+    },
+    /// Named us, and not first.
+    Named {
         /// The thread that it is answered in.
         thread: String,
     },
@@ -44,6 +52,21 @@ pub(crate) enum Deed {
         /// On which.
         post: String,
     },
+}
+
+impl Heard {
+    /// The thread that it is answered in.
+    pub(crate) fn thread(&self) -> &str {
+        match &self.deed {
+            Deed::Said { thread, .. } | Deed::Named { thread } => thread,
+            Deed::Clicked { post, .. } | Deed::Reacted { post, .. } => post,
+        }
+    }
+
+    /// What else is said there is said in the same place.
+    pub(crate) fn place(&self) -> String {
+        format!("{} {}", self.channel, self.thread())
+    }
 }
 
 fn text(value: &Value) -> Option<String> {
@@ -87,28 +110,30 @@ fn of_event(payload: &Value) -> Option<Heard> {
             })
         }
         kind @ ("app_mention" | "message") => {
-            let said = event["text"].as_str()?;
-            let us = payload["authorizations"][0]["user_id"].as_str();
-            let said = match without_us(said, us) {
-                Some(said) => said,
-                // To us alone, nobody is named.
-                None if kind == "message" && event["channel_type"] == "im" => said,
-                None => return None,
-            };
             if kind == "message" && event["channel_type"] != "im" {
                 // A mention arrives as such, too.
                 return None;
             }
+            let said = event["text"].as_str()?;
+            let us = payload["authorizations"][0]["user_id"].as_str();
             let ts = text(&event["ts"])?;
+            let at = instant(Some(&ts));
+            let thread = text(&event["thread_ts"]).unwrap_or(ts);
+            // To us alone, nobody is named.
+            let alone = Some(said).filter(|_| kind == "message");
+            let deed = match without_us(said, us).or(alone) {
+                Some(said) => Deed::Said {
+                    text: said.trim().to_owned(),
+                    thread,
+                },
+                None => Deed::Named { thread },
+            };
             Some(Heard {
                 names,
                 user,
                 channel: text(&event["channel"])?,
-                at: instant(Some(&ts)),
-                deed: Deed::Said {
-                    text: said.trim().to_owned(),
-                    thread: text(&event["thread_ts"]).unwrap_or(ts),
-                },
+                at,
+                deed,
             })
         }
         _ => None,
@@ -185,6 +210,9 @@ mod tests {
         );
         assert_eq!(said(&mention("<@U9> pause fleet <@UBOT>")), None);
         assert_eq!(said(&mention("hey <@UBOT> pause fleet")), None);
+        let thread = "1.5".to_owned();
+        let named = heard(&mention("pause fleet <@UBOT>")).unwrap().deed;
+        assert_eq!(named, Deed::Named { thread }, "no command, and no silence");
         let alone = |more: Value| {
             let mut one = json!({"type": "message", "channel_type": "im", "user": "U1", "channel": "D1",
                 "ts": "1.5", "text": "status"});

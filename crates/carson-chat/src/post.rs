@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use carson_notify::Chat;
 use carson_notify::PostError;
-use carson_notify::slack::{Web, sections, shown};
+use carson_notify::slack::{Web, posts, shown};
 use carson_store::{ApprovalRow, Decision};
 use serde_json::{Value, json};
 
@@ -14,6 +14,10 @@ pub(crate) const APPROVE: &str = "carson.approve";
 pub(crate) const REJECT: &str = "carson.reject";
 /// How long an answer waits where Slack asks for it.
 const LONGEST_ASKED: Duration = Duration::from_secs(30);
+/// Posts of one answer.
+const REPLY_MOST: usize = 3;
+/// Posts of one question: some 100,000 characters.
+const QUESTION_MOST: usize = 12;
 /// Longest line that notifications show.
 const LINE_MAX: usize = 300;
 
@@ -37,23 +41,36 @@ impl Room {
         })
     }
 
-    /// Says something in a thread; once more where the first try fails.
+    /// Says something in a thread, in several posts where it is long; once more where the first try fails.
     pub(crate) async fn reply(&self, place: (&str, &str), text: &str) -> Result<(), PostError> {
         let (channel, thread) = place;
-        let body = json!({
-            "channel": channel,
-            "thread_ts": thread,
-            "text": first_line(text),
-            "blocks": sections(text),
-            "unfurl_links": false,
-        });
-        if let Err(error) = self.web.call("chat.postMessage", &body).await {
-            if let PostError::RetryAfter(asked) = error {
-                tokio::time::sleep(asked.min(LONGEST_ASKED)).await;
+        for blocks in posts(text, REPLY_MOST, "a terminal shows all of it") {
+            let body = json!({
+                "channel": channel,
+                "thread_ts": thread,
+                "text": first_line(text),
+                "blocks": blocks,
+                "unfurl_links": false,
+            });
+            if let Err(error) = self.web.call("chat.postMessage", &body).await {
+                if let PostError::RetryAfter(asked) = error {
+                    tokio::time::sleep(asked.min(LONGEST_ASKED)).await;
+                }
+                self.web.call("chat.postMessage", &body).await?;
             }
-            self.web.call("chat.postMessage", &body).await?;
         }
         Ok(())
+    }
+
+    /// Posts what comes before a question: one post of its text.
+    pub(crate) async fn tell(
+        &self,
+        row: &ApprovalRow,
+        blocks: Vec<Value>,
+        (channel, thread): (&str, Option<&str>),
+    ) -> Result<Post, PostError> {
+        let (title, _) = question(row);
+        self.post((channel, thread), &title, blocks).await
     }
 
     /// Asks a question, with a button for each answer.
@@ -62,8 +79,8 @@ impl Room {
         row: &ApprovalRow,
         (channel, thread): (&str, Option<&str>),
     ) -> Result<Post, PostError> {
-        let (title, text) = question(row);
-        let mut blocks = sections(&format!("{title}\n{text}"));
+        let (title, _) = question(row);
+        let mut blocks = parts(row).pop().unwrap_or_default();
         let button = |action: &str, words: &str, style: &str| {
             json!({"type": "button", "action_id": action, "style": style,
                 "text": {"type": "plain_text", "text": words},
@@ -80,8 +97,17 @@ impl Room {
             &row.hash.get(..12).unwrap_or(&row.hash)
         );
         blocks.push(json!({"type": "context", "elements": [{"type": "mrkdwn", "text": note}]}));
+        self.post((channel, thread), &title, blocks).await
+    }
+
+    async fn post(
+        &self,
+        (channel, thread): (&str, Option<&str>),
+        title: &str,
+        blocks: Vec<Value>,
+    ) -> Result<Post, PostError> {
         let mut body = json!({
-            "channel": channel, "text": first_line(&title), "blocks": blocks, "unfurl_links": false,
+            "channel": channel, "text": first_line(title), "blocks": blocks, "unfurl_links": false,
         });
         if let Some(thread) = thread {
             body["thread_ts"] = json!(thread);
@@ -108,14 +134,26 @@ impl Room {
             Some(issue) => format!("{end}: the plan on {}#{issue}", row.repo),
             None => format!("{end}: a new issue in {}", row.repo),
         };
+        let mut blocks = posts(&title, 1, "");
+        blocks.extend(parts(row).pop());
         let body = json!({
             "channel": channel,
             "ts": ts,
             "text": first_line(&title),
-            "blocks": sections(&format!("{title}\n{}", row.body)),
+            "blocks": blocks.concat(),
         });
         self.web.call("chat.update", &body).await.map(drop)
     }
+}
+
+/// A question and all that it is about, in posts: the last one has the buttons.
+pub(crate) fn parts(row: &ApprovalRow) -> Vec<Vec<Value>> {
+    let (title, text) = question(row);
+    posts(
+        &format!("{title}\n{text}"),
+        QUESTION_MOST,
+        "`carson plans` shows all of it",
+    )
 }
 
 /// A question in one line, and what it is about.

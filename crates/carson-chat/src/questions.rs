@@ -14,7 +14,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tracing::{info, warn};
 
 use crate::newest::Newest;
-use crate::post::Room;
+use crate::post::{Post, Room, parts};
 
 /// How often it is looked: two questions to the rows, each by an index that holds nothing where nothing waits.
 const EVERY: Duration = Duration::from_secs(5);
@@ -24,6 +24,8 @@ const FIRST: TimeDelta = TimeDelta::seconds(5);
 const SELDOM: TimeDelta = TimeDelta::minutes(2);
 /// How long a question waits for the post that begins its thread.
 const HEAD: TimeDelta = TimeDelta::minutes(1);
+/// A chat allows one post a second in a channel.
+const PACE: Duration = Duration::from_millis(1_100);
 /// The sink whose threads these are.
 const SINK: &str = "slack";
 
@@ -110,16 +112,10 @@ async fn ask_one(home: &Home, chat: &Chat, row: &ApprovalRow) -> Result<(), Stor
         Some((firing, _)) => home.store.thread_ts(SINK, firing).await?,
         None => None,
     };
-    if thread.is_none() && begins_soon(home, row).await? {
+    if thread.is_none() && row.head.is_none() && begins_soon(home, row).await? {
         return Ok(());
     }
-    let asked = async {
-        let room = Room::open(chat)?;
-        let thread = thread.as_deref().map(|posted| spot(posted).1);
-        let place = (room.channel.as_str(), thread);
-        room.ask(row, place).await
-    };
-    match asked.await {
+    match asked(home, chat, row, thread).await? {
         Ok((channel, ts)) => {
             let now = home.clock.now();
             home.store
@@ -132,13 +128,50 @@ async fn ask_one(home: &Home, chat: &Chat, row: &ApprovalRow) -> Result<(), Stor
     Ok(())
 }
 
-/// Whether the thread of its firing is on its way to the chat: above its head it would stand alone.
-async fn begins_soon(home: &Home, row: &ApprovalRow) -> Result<bool, StoreError> {
-    let Some((firing, _)) = row.plan else {
-        return Ok(false);
+/// Posts what comes before it, as far as that is not there yet, and the question behind it. Without a thread, the first
+/// post begins one.
+async fn asked(
+    home: &Home,
+    chat: &Chat,
+    row: &ApprovalRow,
+    thread: Option<String>,
+) -> Result<Result<Post, PostError>, StoreError> {
+    let room = match Room::open(chat) {
+        Ok(room) => room,
+        Err(error) => return Ok(Err(error)),
     };
-    let is_new = home.clock.now() < row.asked_at + HEAD;
-    Ok(is_new && home.store.threads(firing).await?.contains(SINK))
+    let mut thread = row.head.clone().or(thread);
+    let mut before = parts(row);
+    before.pop();
+    for (n, blocks) in (1..).zip(before).skip(row.told as usize) {
+        let place = (room.channel.as_str(), thread.as_deref().map(ts));
+        match room.tell(row, blocks, place).await {
+            Ok((channel, ts)) => drop(thread.get_or_insert(format!("{channel}:{ts}"))),
+            Err(error) => return Ok(Err(error)),
+        }
+        home.store
+            .approval_told(&row.id, n, thread.as_deref())
+            .await?;
+        tokio::time::sleep(PACE).await;
+    }
+    let place = (room.channel.as_str(), thread.as_deref().map(ts));
+    Ok(room.ask(row, place).await)
+}
+
+fn ts(posted: &str) -> &str {
+    spot(posted).1
+}
+
+/// Whether whoever wants it asked asks it now, or the thread of its firing is on its way to the chat: above its head
+/// it would stand alone.
+async fn begins_soon(home: &Home, row: &ApprovalRow) -> Result<bool, StoreError> {
+    if home.clock.now() >= row.asked_at + HEAD {
+        return Ok(false);
+    }
+    match row.plan {
+        Some((firing, _)) => home.store.has_posts_for(SINK, firing).await,
+        None => Ok(true),
+    }
 }
 
 /// Never a yes, and never silence: after five times in a row it is told wherever else it can be.

@@ -7,12 +7,12 @@ use carson_notify::PostError;
 use carson_notify::slack::Web;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::Sender;
 use tokio::time::{sleep, timeout};
 use tokio_tungstenite::tungstenite::Message;
 use tracing::{info, warn};
 
 use crate::backoff::{GOOD, LONGEST, jitter, wait};
+use crate::inbox::Inbox;
 use crate::upgrade::{Socket, connect};
 
 /// Slack pings more often than this; a socket on which nothing moves is dead.
@@ -43,12 +43,12 @@ enum End {
     Refused(String),
 }
 
-/// Hands over what arrives, over one connection after another, until Slack refuses.
-pub(crate) async fn keep(web: &Web, to: &Sender<Value>, tell: &Tell) -> Refused {
+/// Keeps what arrives, over one connection after another, until Slack refuses.
+pub(crate) async fn keep(web: &Web, inbox: &Inbox, tell: &Tell) -> Refused {
     let mut failures = 0_u32;
     loop {
         let since = Instant::now();
-        let (why, asked) = match once(web, to, tell).await {
+        let (why, asked) = match once(web, inbox, tell).await {
             Ok(End::Refused(why)) | Err(PostError::Permanent(why)) => return Refused(why),
             Ok(End::Again(why)) => (why, Duration::ZERO),
             Ok(End::Refresh) => {
@@ -77,7 +77,7 @@ pub(crate) async fn keep(web: &Web, to: &Sender<Value>, tell: &Tell) -> Refused 
 }
 
 /// One connection.
-async fn once(web: &Web, to: &Sender<Value>, tell: &Tell) -> Result<End, PostError> {
+async fn once(web: &Web, inbox: &Inbox, tell: &Tell) -> Result<End, PostError> {
     let answer = web.call("apps.connections.open", &json!({})).await?;
     let address = answer["url"].as_str().unwrap_or_default();
     let mut socket = match connect(address).await {
@@ -113,7 +113,7 @@ async fn once(web: &Web, to: &Sender<Value>, tell: &Tell) -> Result<End, PostErr
                 });
             }
             _ => {
-                if let Err(why) = take(&mut socket, envelope, to).await {
+                if let Err(why) = take(&mut socket, &envelope, inbox).await {
                     return Ok(End::Again(why));
                 }
             }
@@ -121,22 +121,22 @@ async fn once(web: &Web, to: &Sender<Value>, tell: &Tell) -> Result<End, PostErr
     }
 }
 
-/// Acknowledges an envelope and hands it over. One for which there is no room is not acknowledged: Slack sends
-/// it again.
-async fn take(socket: &mut Socket, envelope: Value, to: &Sender<Value>) -> Result<(), String> {
+/// Acknowledges an envelope once it is written down. One that cannot be is not acknowledged: Slack sends it again, or
+/// says to whoever pressed a button that nobody heard it.
+async fn take(socket: &mut Socket, envelope: &Value, inbox: &Inbox) -> Result<(), String> {
     let Some(id) = envelope["envelope_id"].as_str() else {
         return Ok(());
     };
-    let Ok(room) = to.try_reserve() else {
-        warn!("too much is said in the chat at once");
+    if let Err(why) = inbox.keep(envelope).await {
+        warn!(
+            why,
+            "what was said in the chat cannot be written down, and is to be said again"
+        );
         return Ok(());
-    };
+    }
     let told = Message::text(json!({"envelope_id": id}).to_string());
     match timeout(TO_ACKNOWLEDGE, socket.send(told)).await {
-        Ok(Ok(())) => {
-            room.send(envelope);
-            Ok(())
-        }
+        Ok(Ok(())) => Ok(()),
         _ => Err("nothing can be said on it".to_owned()),
     }
 }

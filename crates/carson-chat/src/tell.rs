@@ -5,6 +5,8 @@ use serde_json::Value;
 
 /// Lines of one answer.
 const LINES_MAX: usize = 200;
+/// Lines of one plan.
+const PLAN_MAX: usize = 10;
 /// Longest line.
 const LINE_MAX: usize = 400;
 
@@ -23,12 +25,12 @@ pub(crate) fn told(verb: &str, answer: &Value) -> String {
         "shipped" => shipped(answer),
         "usage" => usage(answer),
         "outcomes" => outcomes(answer),
-        "pause" => vec![format!("paused: {}", word(&answer["scope"]))],
+        "pause" => paused(answer),
         "resume" => resumed(answer),
         "breaker reset" => reset(answer),
         "stop" => vec![format!("firing {} was told to end", id(&answer["firing"]))],
         "quiet" => vec![format!(
-            "nothing but alerts until {}",
+            "nothing but alerts and questions until {}",
             when(&answer["until"])
         )],
         "ack" => vec![format!("seen: {}", word(&answer["title"]))],
@@ -130,6 +132,10 @@ fn status(seen: &Value) -> Vec<String> {
             word(&pause["reason"])
         ));
     }
+    for quiet in all(&seen["quiets"]) {
+        let (sink, until) = (word(&quiet["sink"]), when(&quiet["until"]));
+        lines.push(format!("quiet: {sink} until {until}"));
+    }
     for block in all(&seen["blocks"]) {
         let (account, why) = (word(&block["account"]), word(&block["reason"]));
         lines.push(format!("account {account} is blocked: {why}"));
@@ -220,7 +226,10 @@ fn plan(one: &Value) -> Vec<String> {
         when(&one["expires_at"])
     )];
     let text = one["text"].as_str().unwrap_or_default();
-    lines.extend(text.lines().take(10).map(|line| format!("   {line}")));
+    lines.extend(text.lines().take(PLAN_MAX).map(|line| format!("   {line}")));
+    if text.lines().nth(PLAN_MAX).is_some() {
+        lines.push("   … (all of it stands where it was asked, and in `carson plans`)".to_owned());
+    }
     lines
 }
 
@@ -295,6 +304,22 @@ fn outcomes(ledger: &Value) -> Vec<String> {
     }
     if lines.len() == 1 {
         lines.push("no pull request".to_owned());
+    }
+    lines
+}
+
+fn paused(answer: &Value) -> Vec<String> {
+    let mut lines = vec![format!("paused: {}", word(&answer["scope"]))];
+    let before = &answer["instead_of"];
+    if !before.is_null() {
+        let until = match before["until"].is_null() {
+            true => "it is resumed".to_owned(),
+            false => when(&before["until"]),
+        };
+        let why = word(&before["reason"]);
+        lines.push(format!(
+            "that takes the place of a pause until {until}: {why}"
+        ));
     }
     lines
 }

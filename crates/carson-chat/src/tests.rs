@@ -2,6 +2,8 @@
 
 mod clicks;
 mod files;
+mod kept;
+mod plans;
 mod said;
 mod sockets;
 mod stage;

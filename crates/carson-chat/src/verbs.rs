@@ -60,6 +60,8 @@ pub struct ChatVerb {
     pub may: May,
     /// Whether something is other than before.
     pub changes: bool,
+    /// Whether doing it twice is more than doing it once.
+    pub(crate) only_once: bool,
     pub(crate) shapes: &'static [Shape],
     pub(crate) does: Does,
 }
@@ -94,6 +96,7 @@ const fn looks(
         what,
         may: May::Trusted,
         changes: false,
+        only_once: false,
         shapes,
         does,
     }
@@ -110,6 +113,14 @@ const fn changes(
     ChatVerb {
         changes: true,
         ..looks(name, arguments, what, shapes, does)
+    }
+}
+
+/// One that is not done again where nobody knows whether it was done.
+const fn once(verb: ChatVerb) -> ChatVerb {
+    ChatVerb {
+        only_once: true,
+        ..verb
     }
 }
 
@@ -217,7 +228,7 @@ pub const VERBS: &[ChatVerb] = &[
         &[],
         Does::Asks("memory list", |_| json!({"limit": 15})),
     ),
-    changes(
+    once(changes(
         "remember",
         "\"TEXT\"",
         "Proposes a lesson; nobody is told it before it is promoted",
@@ -226,7 +237,7 @@ pub const VERBS: &[ChatVerb] = &[
             "memory propose",
             |words| json!({"text": words[0], "scope": "fleet", "evidence": ["note:said in the chat"]}),
         ),
-    ),
+    )),
     looks(
         "recall",
         "\"WORDS\"",
@@ -285,7 +296,7 @@ pub const VERBS: &[ChatVerb] = &[
     changes(
         "quiet",
         "DURATION",
-        "Nothing but alerts is posted here for so long (2h); the brief has the rest",
+        "Nothing but alerts and questions is posted here for so long (2h); the brief has the rest",
         &[Shape::Span],
         Does::Asks("quiet", |words| json!({"for": words[0], "sink": "slack"})),
     ),
@@ -296,22 +307,22 @@ pub const VERBS: &[ChatVerb] = &[
         &[Shape::Alert],
         Does::Asks("ack", |words| json!({"alert": words[0]})),
     ),
-    changes(
+    once(changes(
         "issue",
         "REPO: TITLE",
         "Asks whether to make an issue that a role may take up; a button makes it",
         &[Shape::Text, Shape::Text],
         Does::Issue,
-    ),
+    )),
     of(
         May::Operators,
-        changes(
+        once(changes(
             "run",
             "ROLE",
             "Lets one role fire now",
             &[Shape::Role],
             Does::Asks("fire", |words| json!({"role": words[0]})),
-        ),
+        )),
     ),
     looks("help", "", "This list", &[], Does::Help),
 ];

@@ -3,6 +3,8 @@
 //! Prose is never a command. A line is one only where its first word is a verb, in lower case and
 //! alone, and each argument has its form; what is left over is no mistake that somebody meant well.
 
+use carson_core::text::counted;
+
 use crate::links::typed;
 use crate::verbs::{ChatVerb, Does, Shape, VERBS};
 
@@ -16,8 +18,8 @@ const TITLE_MAX: usize = 200;
 pub(crate) enum Meaning {
     /// This verb with these arguments.
     Command(&'static ChatVerb, Vec<String>),
-    /// This verb, and not its arguments.
-    Usage(&'static ChatVerb),
+    /// This verb, and what is wrong with the rest of the line.
+    Usage(&'static ChatVerb, String),
     /// Nothing that we do.
     Prose,
 }
@@ -33,24 +35,38 @@ pub(crate) fn meaning(line: &str) -> Meaning {
     let Some(verb) = VERBS.iter().find(|verb| verb.name == first) else {
         return Meaning::Prose;
     };
-    if line.len() > LINE_MAX || line.contains(['\n', '\r']) {
-        return Meaning::Usage(verb);
+    match arguments(verb, line, rest) {
+        Ok(words) => Meaning::Command(verb, words),
+        Err(wrong) => Meaning::Usage(verb, wrong),
+    }
+}
+
+/// The arguments of a verb as they are asked, or what is wrong with them.
+fn arguments(verb: &ChatVerb, line: &str, rest: &str) -> Result<Vec<String>, String> {
+    let long = line.chars().count();
+    if long > LINE_MAX {
+        return Err(format!(
+            "that has {long} characters, and {LINE_MAX} are read"
+        ));
+    }
+    if line.contains(['\n', '\r']) {
+        return Err("it is one line, and these are several".to_owned());
     }
     let words = match verb.does {
-        Does::Issue => repo_and_title(rest),
-        _ => words(rest),
+        Does::Issue => repo_and_title(rest)?,
+        _ => words(rest)
+            .ok_or("each word in quotes begins and ends with one, and has none within it")?,
     };
-    let Some(words) = words.filter(|words| words.len() == verb.shapes.len()) else {
-        return Meaning::Usage(verb);
-    };
-    let mut shaped = Vec::with_capacity(words.len());
-    for (word, shape) in words.into_iter().zip(verb.shapes) {
-        match shape.of(word) {
-            Some(word) => shaped.push(word),
-            None => return Meaning::Usage(verb),
-        }
+    let (wanted, found) = (verb.shapes.len(), words.len());
+    if wanted != found {
+        return Err(format!(
+            "{} {} wanted, and {found} found (several words are one in quotes)",
+            counted(wanted as u64, "word"),
+            if wanted == 1 { "is" } else { "are" },
+        ));
     }
-    Meaning::Command(verb, shaped)
+    let pairs = words.into_iter().zip(verb.shapes);
+    pairs.map(|(word, shape)| shape.of(word)).collect()
 }
 
 /// Words; several in quotes are one. `None` where a quote does not end.
@@ -85,39 +101,65 @@ fn words(text: &str) -> Option<Vec<String>> {
 }
 
 /// `widget: Say hello`.
-fn repo_and_title(text: &str) -> Option<Vec<String>> {
-    let (repo, title) = text.split_once(": ")?;
+fn repo_and_title(text: &str) -> Result<Vec<String>, String> {
+    let parts = text.split_once(": ");
+    let parts = parts.filter(|(repo, _)| !repo.contains(char::is_whitespace));
+    let (repo, title) = parts.ok_or("a repository, a colon and a title are wanted")?;
     let title = title.trim();
-    let fits = !repo.contains(char::is_whitespace) && title.chars().count() <= TITLE_MAX;
-    fits.then(|| vec![repo.to_owned(), title.to_owned()])
+    let long = title.chars().count();
+    match long > TITLE_MAX {
+        true => Err(format!(
+            "the title has {long} characters, and {TITLE_MAX} are the most"
+        )),
+        false => Ok(vec![repo.to_owned(), title.to_owned()]),
+    }
 }
 
 impl Shape {
-    /// The word as it is asked, where it has this form.
-    fn of(self, word: String) -> Option<String> {
+    /// The word as it is asked, or why it has not this form.
+    fn of(self, word: String) -> Result<String, String> {
         let digits = |text: &str, c: char| c.is_ascii_hexdigit() || c == '-' && text.len() > 8;
-        let fits = match self {
-            Self::Text => !word.is_empty(),
-            Self::Role => !word.is_empty() && word != "all",
-            Self::Firing => {
+        let (fits, what) = match self {
+            Self::Text => (!word.is_empty(), "no word"),
+            Self::Role => (
+                !word.is_empty() && word != "all",
+                "no role: one at a time is run",
+            ),
+            Self::Firing => (
                 word.len() >= 6
                     && word.chars().all(|c| digits(&word, c))
-                    && word.contains(|c: char| c.is_ascii_digit())
+                    && word.contains(|c: char| c.is_ascii_digit()),
+                "no firing's id: six or more of its last digits, as `runs` lists them",
+            ),
+            Self::Alert => (
+                word.len() == 8 && word.chars().all(|c| c.is_ascii_hexdigit()),
+                "no alert's id: eight digits, as `health` lists them",
+            ),
+            Self::Issue => (is_issue(&word), "no issue: 12, or widget#12"),
+            Self::Span => {
+                return match carson_config::parse_duration(&word) {
+                    Ok(_) => Ok(word),
+                    Err(wrong) => Err(wrong),
+                };
             }
-            Self::Alert => word.len() == 8 && word.chars().all(|c| c.is_ascii_hexdigit()),
-            Self::Issue => {
-                let number = word
-                    .split_once('#')
-                    .map_or(word.as_str(), |(_, number)| number);
-                !number.starts_with('0')
-                    && (1..12).contains(&number.len())
-                    && number.chars().all(|c| c.is_ascii_digit())
+            Self::Member => {
+                let what = "no member: @name, or an id such as U012ABC34";
+                return member(&word).ok_or_else(|| format!("{word:?} is {what}"));
             }
-            Self::Span => carson_config::parse_duration(&word).is_ok(),
-            Self::Member => return member(&word),
         };
-        fits.then_some(word)
+        match fits {
+            true => Ok(word),
+            false => Err(format!("{word:?} is {what}")),
+        }
     }
+}
+
+/// `12`, `#12`, `widget#12`.
+fn is_issue(word: &str) -> bool {
+    let number = word.split_once('#').map_or(word, |(_, number)| number);
+    !number.starts_with('0')
+        && (1..12).contains(&number.len())
+        && number.chars().all(|c| c.is_ascii_digit())
 }
 
 /// An id, or a name that Slack made one of.
@@ -179,7 +221,7 @@ mod tests {
             }
             for wrong in wrong {
                 let told =
-                    matches!(meaning(&wrong), Meaning::Usage(found) if found.name == verb.name);
+                    matches!(meaning(&wrong), Meaning::Usage(found, _) if found.name == verb.name);
                 assert!(told, "{wrong:?}");
             }
             let mut loud = line.clone();
@@ -207,7 +249,7 @@ mod tests {
             "recall a b",
             "recall \"\"",
         ] {
-            assert!(matches!(meaning(text), Meaning::Usage(_)), "{text}");
+            assert!(matches!(meaning(text), Meaning::Usage(..)), "{text}");
         }
     }
 
@@ -227,7 +269,51 @@ mod tests {
             "issue two words: x",
             "issue widget: ",
         ] {
-            assert!(matches!(meaning(text), Meaning::Usage(_)), "{text}");
+            assert!(matches!(meaning(text), Meaning::Usage(..)), "{text}");
         }
+    }
+
+    /// Each says what is wrong, and none that a line is not what it is.
+    #[test]
+    fn what_is_wrong_with_a_line_is_said() {
+        let long = "y".repeat(3_000);
+        for (text, wrong) in [
+            (
+                format!("remember \"{long}\""),
+                "that has 3011 characters, and 2000 are read",
+            ),
+            ("remember \"two\nlines\"".to_owned(), "these are several"),
+            (format!("issue widget: {long}"), "2000 are read"),
+            (
+                format!("issue widget: {}", &long[..201]),
+                "the title has 201 characters, and 200 are",
+            ),
+            (
+                "issue widget".to_owned(),
+                "a repository, a colon and a title",
+            ),
+            (
+                "recall \"a b".to_owned(),
+                "each word in quotes begins and ends",
+            ),
+            ("recall a b".to_owned(), "1 word is wanted, and 2 found"),
+            ("status now".to_owned(), "0 words are wanted, and 1 found"),
+            ("recall \"\"".to_owned(), "\"\" is no word"),
+            ("quiet 99999h".to_owned(), "longer than ten years"),
+            ("quiet soon".to_owned(), "is not a duration"),
+            ("ack zzz".to_owned(), "\"zzz\" is no alert's id"),
+            ("stop 1a2b".to_owned(), "six or more"),
+            ("approve 012".to_owned(), "\"012\" is no issue"),
+            ("trust USA".to_owned(), "\"USA\" is no member"),
+            ("run all".to_owned(), "\"all\" is no role"),
+        ] {
+            match meaning(&text) {
+                Meaning::Usage(_, told) => assert!(told.contains(wrong), "{text}: {told}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        let most = "ü".repeat(1_980);
+        let is = matches!(meaning(&format!("remember {most}")), Meaning::Command(..));
+        assert!(is, "characters are counted, not bytes");
     }
 }

@@ -16,6 +16,9 @@ use crate::verb::{Ask, Who};
 /// Why something is paused, where nobody says.
 pub const REASON: &str = "paused by the operator";
 
+/// Characters of a reason at most: it stands on every screen.
+const REASON_MAX: usize = 300;
+
 /// Pause something: the whole fleet, or the one thing that is named.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +49,33 @@ pub struct Paused {
     pub paused: bool,
     /// Until when; `None` until it is resumed.
     pub until: Option<DateTime<Utc>>,
+    /// The pause that stood before, in whose place this one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instead_of: Option<Before>,
+}
+
+/// A pause that another one took the place of.
+#[derive(Debug, Serialize)]
+pub struct Before {
+    /// Until when it would have been; `None` until it is resumed.
+    pub until: Option<DateTime<Utc>>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Before {
+    /// In one sentence.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let until = match self.until {
+            Some(until) => carson_core::text::instant(until),
+            None => "it is resumed".to_owned(),
+        };
+        format!(
+            "That takes the place of a pause until {until}: {}",
+            self.reason
+        )
+    }
 }
 
 impl Ask for Pause {
@@ -56,21 +86,44 @@ impl Ask for Pause {
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let scope = scope(&home.fleet, &[self.role, self.repo, self.account])?;
+        let long = self.reason.chars().count();
+        if long > REASON_MAX {
+            return Err(Refusal::Field {
+                field: "reason",
+                problem: format!("it has {long} characters, and {REASON_MAX} are the most"),
+            });
+        }
         let now = home.clock.now();
+        let instead_of = standing(home, &scope).await?;
         let until = names::span(self.r#for.as_deref())?.map(|span| now + span);
         let store = &home.store;
         store
             .set_pause(&scope, &self.reason, until, "operator", now)
             .await?;
         let ends = told::until(until, &format!("carson resume{}", flag(&scope)));
-        let text = format!("{}\n{ends} What runs goes on to its end.", self.reason);
+        let mut text = format!("{}\n{ends} What runs goes on to its end.", self.reason);
+        if let Some(before) = &instead_of {
+            text = format!("{text}\n{}", before.told());
+        }
         told::tell(home, role_of(&scope), &format!("Paused: {scope}"), &text).await;
         Ok(Paused {
             scope: scope.to_string(),
             paused: true,
             until,
+            instead_of,
         })
     }
+}
+
+/// The pause of a scope that stands now.
+async fn standing(home: &Home, scope: &PauseScope) -> Result<Option<Before>, Refusal> {
+    let now = home.clock.now();
+    let mut rows = home.store.pauses().await?.into_iter();
+    let row = rows.find(|row| row.scope == *scope && row.until.is_none_or(|until| now < until));
+    Ok(row.map(|row| Before {
+        until: row.until,
+        reason: row.reason,
+    }))
 }
 
 /// End a pause: that of the whole fleet, or of the one thing that is named.

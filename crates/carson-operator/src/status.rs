@@ -10,7 +10,8 @@ use carson_firing::standing::Standing;
 use carson_firing::{admit, life};
 use carson_home::Home;
 use carson_store::{
-    BlockRow, BreakerRow, FaceRow, Firing, JobRow, Owed, PauseRow, PreflightRow, Stuck, Waiting,
+    BlockRow, BreakerRow, FaceRow, Firing, JobRow, Owed, PauseRow, PreflightRow, QuietRow, Stuck,
+    Waiting,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
@@ -65,6 +66,9 @@ pub struct Seen {
     pub outbox: i64,
     /// The sinks of the settings, and those that something was filed for.
     pub sinks: Vec<SinkLine>,
+    /// The sinks that are told nothing but alerts and questions now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quiets: Vec<QuietRow>,
     /// Why no firing has room on the disk.
     pub no_room: Option<String>,
     /// What running daemons serve or listen to, and cannot.
@@ -182,6 +186,8 @@ impl Ask for Status {
         let mut windows = store.windows().await?;
         windows.retain(|window| window.stands(now));
         let waiting = store.waiting_posts().await?;
+        let mut quiets = store.quiets().await?;
+        quiets.retain(|row| now < row.until);
         let roles = fleet.roles.values().map(|role| {
             let breaker = open_breaker(&stops.breakers, role);
             RoleLine {
@@ -213,6 +219,7 @@ impl Ask for Status {
             preflights: stops.preflights,
             outbox: waiting.iter().map(|row| row.posts).sum(),
             sinks: sinks(fleet, &waiting),
+            quiets,
             no_room: stops.no_room,
             spent_today: spent.usd,
             spent_estimated: spent.estimated,

@@ -162,6 +162,40 @@ async fn a_refusal_says_what_to_do() {
     );
 }
 
+#[tokio::test]
+async fn a_pause_has_a_bounded_reason_and_says_what_it_takes_the_place_of() {
+    let (_dir, mut home) = home_with("", &[]).await;
+    home.clock = Clock::manual(home.clock.now());
+    let long = json!({"reason": "y".repeat(301)});
+    let refusal = ask(&home, "pause", long).await.unwrap_err();
+    assert!(refusal.is_of_the_ask() && refusal.to_string().contains("301"));
+    let most = json!({"reason": "ü".repeat(300)});
+    let first = ask(&home, "pause", most).await.unwrap();
+    assert!(first["instead_of"].is_null(), "{first}");
+    let shorter = json!({"for": "1h", "reason": "lunch"});
+    let told = ask(&home, "pause", shorter).await.unwrap();
+    assert_eq!(told["instead_of"]["reason"], "ü".repeat(300));
+    assert!(told["instead_of"]["until"].is_null());
+    let after = home.clock.now() + chrono::TimeDelta::hours(2);
+    home.clock.set(after);
+    let told = ask(&home, "pause", json!({})).await.unwrap();
+    assert!(told["instead_of"].is_null(), "that one was over");
+}
+
+#[tokio::test]
+async fn status_says_until_when_a_sink_is_quiet() {
+    let (_dir, home) = home_with("", &[]).await;
+    let now = home.clock.now();
+    let until = now + chrono::TimeDelta::hours(2);
+    home.store.set_quiet("slack", until, "ann").await.unwrap();
+    home.store.set_quiet("ntfy", now, "ann").await.unwrap();
+    let seen = ask(&home, "status", json!({})).await.unwrap();
+    let quiets = seen["quiets"].as_array().unwrap();
+    assert_eq!(quiets.len(), 1, "{quiets:?}");
+    assert_eq!(quiets[0]["sink"], "slack");
+    assert_eq!(quiets[0]["until"], json!(until));
+}
+
 const WIDGET: &str = "[repos.widget]\nurl = \"/nowhere/widget.git\"\nforge = \"local\"\n";
 
 async fn why(home: &Home) -> String {

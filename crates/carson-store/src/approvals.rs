@@ -99,6 +99,12 @@ pub struct ApprovalRow {
     /// Its post in the chat: channel, and name there.
     #[serde(skip)]
     pub post: Option<(String, String)>,
+    /// How many posts with the beginning of its text the chat has.
+    #[serde(skip)]
+    pub told: u32,
+    /// The first of them, where it began a thread of its own.
+    #[serde(skip)]
+    pub head: Option<String>,
     /// How often in a row the chat did not take it, or kept its buttons.
     pub failures: u32,
     /// When the chat was asked last.
@@ -126,6 +132,8 @@ row! {
         expires_at: DateTime<Utc>,
         channel: Option<String>,
         ts: Option<String>,
+        told: i64,
+        head: Option<String>,
         failures: i64,
         tried_at: Option<DateTime<Utc>>,
         error: Option<String>,
@@ -144,6 +152,8 @@ impl TryFrom<Raw> for ApprovalRow {
             repo: parsed("repo", &raw.repo)?,
             issue: raw.issue.and_then(|issue| u64::try_from(issue).ok()),
             post: raw.channel.zip(raw.ts),
+            told: small(raw.told),
+            head: raw.head,
             failures: small(raw.failures),
             decision: raw.decision.as_deref().map(Decision::of),
             id: raw.id,
@@ -162,8 +172,8 @@ impl TryFrom<Raw> for ApprovalRow {
 macro_rules! select_approval {
     ($rest:literal) => {
         concat!(
-            "SELECT id, firing, n, repo, issue, body, hash, asked_at, expires_at, channel, ts, failures, \
-             tried_at, error, decision, decided_by, decided_at FROM approval ",
+            "SELECT id, firing, n, repo, issue, body, hash, asked_at, expires_at, channel, ts, told, \
+             head, failures, tried_at, error, decision, decided_by, decided_at FROM approval ",
             $rest
         )
     };
@@ -366,6 +376,29 @@ impl Store {
         .bind(channel)
         .bind(ts)
         .bind(now)
+        .execute(pool)
+        .await?
+        .rows_affected());
+        Ok(())
+    }
+
+    /// The chat has so many posts of its text that come before the question; the first of them began a thread, or it
+    /// had one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn approval_told(
+        &self,
+        id: &str,
+        told: u32,
+        head: Option<&str>,
+    ) -> Result<(), StoreError> {
+        on!(self, |pool| query(
+            "UPDATE approval SET told = $2, head = $3 WHERE id = $1"
+        )
+        .bind(id)
+        .bind(i64::from(told))
+        .bind(head)
         .execute(pool)
         .await?
         .rows_affected());

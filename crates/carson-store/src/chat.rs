@@ -11,9 +11,12 @@ use crate::events::write_event;
 use crate::row::row;
 
 /// A chat sends again what was not acknowledged for minutes, not for days.
-const REMEMBERED: TimeDelta = TimeDelta::days(1);
+pub(crate) const REMEMBERED: TimeDelta = TimeDelta::days(1);
 /// Names that are kept at most, whatever floods in.
-const REMEMBERED_MOST: i64 = 10_000;
+pub(crate) const REMEMBERED_MOST: i64 = 10_000;
+/// Forgets names: those before an instant, and all but so many.
+pub(crate) const FORGET: &str = "DELETE FROM chat_heard WHERE at < $1 \
+     OR at < (SELECT at FROM chat_heard ORDER BY at DESC LIMIT 1 OFFSET $2)";
 
 row! {
     /// Somebody who was trusted by one whom the settings trust.
@@ -55,15 +58,12 @@ impl Store {
         .execute(pool)
         .await?
         .rows_affected());
-        on!(self, |pool| query(
-            "DELETE FROM chat_heard WHERE at < $1 OR at < (SELECT at FROM chat_heard \
-             ORDER BY at DESC LIMIT 1 OFFSET $2)"
-        )
-        .bind(now - REMEMBERED)
-        .bind(REMEMBERED_MOST)
-        .execute(pool)
-        .await?
-        .rows_affected());
+        on!(self, |pool| query(FORGET)
+            .bind(now - REMEMBERED)
+            .bind(REMEMBERED_MOST)
+            .execute(pool)
+            .await?
+            .rows_affected());
         Ok(rows == 1)
     }
 

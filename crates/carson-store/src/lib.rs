@@ -25,7 +25,7 @@
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `as_firing.rs`, `leases.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
 //! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `spans.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`,
-//! `approvals.rs`, `chat.rs`, `faces.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
+//! `approvals.rs`, `chat.rs`, `inbox.rs`, `faces.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
 //! `backup.rs`, `restore.rs`.
 
 mod approvals;
@@ -47,6 +47,7 @@ mod file;
 mod firing;
 mod gate;
 mod host;
+mod inbox;
 mod jobs;
 mod journal;
 mod leases;
@@ -83,6 +84,7 @@ pub use events::{EventRow, HostRow};
 pub use faces::FaceRow;
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
+pub use inbox::{HeardRow, Kept, NewHeard};
 pub use jobs::{JobRow, Stale};
 pub use leases::{Daemon, Lease, Renewal, Retaken};
 pub use lessons::{

@@ -258,6 +258,21 @@ impl Store {
         Ok(rows.into_iter().map(|(sink,)| sink).collect())
     }
 
+    /// Whether posts of a firing are on their way to a sink.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn has_posts_for(&self, sink: &str, thread: FiringId) -> Result<bool, StoreError> {
+        let (count,): (i64,) = on!(self, |pool| sqlx::query_as(
+            "SELECT COUNT(*) FROM outbox WHERE thread = $1 AND sink = $2 AND sent_at IS NULL"
+        )
+        .bind(thread.uuid())
+        .bind(sink)
+        .fetch_one(pool)
+        .await?);
+        Ok(count > 0)
+    }
+
     /// What waits, by sink.
     ///
     /// # Errors

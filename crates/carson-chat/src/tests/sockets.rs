@@ -1,13 +1,13 @@
 //! Socket Mode over a real WebSocket.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use carson_notify::slack::Web;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::channel;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
@@ -15,8 +15,9 @@ use tokio_tungstenite::{WebSocketStream, accept_async};
 use wiremock::matchers::{header, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::stage::Stage;
+use super::stage::{ANN, Stage};
 use crate::face;
+use crate::inbox::Inbox;
 use crate::newest::Newest;
 use crate::socket::{Refused, Tell, keep};
 
@@ -47,82 +48,112 @@ async fn tell(socket: &mut WebSocketStream<TcpStream>, value: &Value) {
     socket.send(Message::text(value.to_string())).await.unwrap();
 }
 
+/// Something that somebody says, under this name.
+fn said(stage: &mut Stage, name: &str) -> Value {
+    let mut envelope = stage.mention(ANN, name);
+    envelope["envelope_id"] = json!(name);
+    envelope
+}
+
+/// What is acknowledged next.
+async fn acknowledged(socket: &mut WebSocketStream<TcpStream>) -> Option<Value> {
+    while let Some(Ok(message)) = timeout(LIMIT, socket.next()).await.unwrap() {
+        if message.is_text() {
+            let told: Value = serde_json::from_str(message.to_text().unwrap()).unwrap();
+            return Some(told["envelope_id"].clone());
+        }
+    }
+    None
+}
+
+async fn disconnect(socket: &mut WebSocketStream<TcpStream>, reason: &str) {
+    tell(socket, &json!({"type": "disconnect", "reason": reason})).await;
+}
+
+/// What is kept, in its order.
+async fn kept(stage: &Stage) -> Vec<String> {
+    let mut texts = Vec::new();
+    while let Some(row) = stage
+        .home
+        .store
+        .take_heard(false, stage.home.clock.now())
+        .await
+        .unwrap()
+    {
+        let text = row.heard["deed"]["said"]["text"].as_str();
+        texts.push(text.unwrap().to_owned());
+        stage.home.store.heard_is_dealt_with(row.seq).await.unwrap();
+    }
+    texts
+}
+
 #[tokio::test]
-async fn envelopes_are_acknowledged_and_handed_over_across_connections() {
+async fn envelopes_are_kept_and_acknowledged_across_connections() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let (_server, web) =
         slack(json!({"ok": true, "url": format!("ws://{at}/link?ticket=1")})).await;
-    let (to, mut from) = channel(1);
-    let task = tokio::spawn(async move { keep(&web, &to, &nobody()).await });
-    for (n, reason) in [
-        (1, "refresh_requested"),
-        (2, "warning"),
-        (3, "link_disabled"),
+    let mut stage = Stage::new().await;
+    let inbox = stage.inbox();
+    let task = tokio::spawn(async move { keep(&web, &inbox, &nobody()).await });
+    for (name, reason) in [
+        ("e1", "refresh_requested"),
+        ("e2", "warning"),
+        ("e3", "link_disabled"),
     ] {
         let mut socket = accepted(&listener).await;
-        tell(&mut socket, &json!({"type": "hello"})).await;
-        tell(
-            &mut socket,
-            &json!({"type": "events_api", "envelope_id": format!("e{n}"), "payload": {}}),
-        )
-        .await;
-        let told = timeout(LIMIT, socket.next())
-            .await
-            .unwrap()
-            .unwrap()
-            .unwrap();
-        let told: Value = serde_json::from_str(told.to_text().unwrap()).unwrap();
-        assert_eq!(told, json!({"envelope_id": format!("e{n}")}));
-        let handed = timeout(LIMIT, from.recv()).await.unwrap().unwrap();
-        assert_eq!(handed["envelope_id"], format!("e{n}"));
-        tell(
-            &mut socket,
-            &json!({"type": "disconnect", "reason": reason}),
-        )
-        .await;
+        tell_hello(&mut socket).await;
+        let envelope = said(&mut stage, name);
+        tell(&mut socket, &envelope).await;
+        assert_eq!(acknowledged(&mut socket).await.unwrap(), name);
+        disconnect(&mut socket, reason).await;
     }
     let ended = timeout(LIMIT, task).await.unwrap().unwrap();
     assert_eq!(ended, Refused("link_disabled".to_owned()));
+    assert_eq!(kept(&stage).await, ["e1", "e2", "e3"]);
 }
 
 #[tokio::test]
 async fn a_sign_in_that_is_refused_ends_it_at_once() {
     let (server, web) = slack(json!({"ok": false, "error": "invalid_auth"})).await;
-    let (to, _from) = channel(1);
-    let ended = timeout(LIMIT, keep(&web, &to, &nobody())).await.unwrap();
+    let inbox = Stage::new().await.inbox();
+    let ended = timeout(LIMIT, keep(&web, &inbox, &nobody())).await.unwrap();
     assert_eq!(ended, Refused("invalid_auth".to_owned()));
     assert_eq!(server.received_requests().await.unwrap().len(), 1);
 }
 
+/// Found by a locked database: an envelope was acknowledged, and what it said was lost.
 #[tokio::test]
-async fn what_has_no_room_is_not_acknowledged() {
+async fn what_cannot_be_written_down_is_not_acknowledged_and_is_kept_when_it_comes_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let (_server, web) = slack(json!({"ok": true, "url": format!("ws://{at}/")})).await;
-    let (to, mut from) = channel(1);
-    let task = tokio::spawn(async move { keep(&web, &to, &nobody()).await });
+    let mut stage = Stage::new().await;
+    let (well, asked) = (stage.home.clone(), AtomicBool::new(false));
+    stage.restart().await;
+    let broken = stage.home.clone();
+    broken.store.close().await;
+    stage.home = well.clone();
+    let inbox = Inbox::of(Arc::new(move || {
+        match asked.swap(true, Ordering::Relaxed) {
+            false => broken.clone(),
+            true => well.clone(),
+        }
+    }));
+    let task = tokio::spawn(async move { keep(&web, &inbox, &nobody()).await });
     let mut socket = accepted(&listener).await;
-    for n in 1..=2 {
-        tell(
-            &mut socket,
-            &json!({"type": "events_api", "envelope_id": format!("e{n}"), "payload": {}}),
-        )
-        .await;
+    let (one, two) = (said(&mut stage, "e1"), said(&mut stage, "e2"));
+    for envelope in [&one, &two, &one, &one] {
+        tell(&mut socket, envelope).await;
     }
-    tell(
-        &mut socket,
-        &json!({"type": "disconnect", "reason": "link_disabled"}),
-    )
-    .await;
+    disconnect(&mut socket, "link_disabled").await;
     timeout(LIMIT, task).await.unwrap().unwrap();
-    let mut acknowledged = 0;
-    while let Ok(Some(Ok(message))) = timeout(LIMIT, socket.next()).await {
-        acknowledged += u32::from(message.is_text());
+    let mut told = Vec::new();
+    while let Some(name) = acknowledged(&mut socket).await {
+        told.push(name);
     }
-    assert_eq!(acknowledged, 1);
-    assert_eq!(from.recv().await.unwrap()["envelope_id"], "e1");
-    assert!(from.recv().await.is_none());
+    assert_eq!(told, ["e2", "e1", "e1"], "not what could not be written");
+    assert_eq!(kept(&stage).await, ["e2", "e1"], "once");
 }
 
 /// What a face told last.
@@ -193,8 +224,8 @@ async fn a_socket_that_does_not_open_three_times_is_told_until_it_does() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     let (_server, web) = slack(json!({"ok": true, "url": format!("ws://{at}/")})).await;
-    let ((tell, mut heard), (to, _from)) = (heard(), channel(1));
-    let task = tokio::spawn(async move { keep(&web, &to, &tell).await });
+    let ((tell, mut heard), inbox) = (heard(), Stage::new().await.inbox());
+    let task = tokio::spawn(async move { keep(&web, &inbox, &tell).await });
     for _ in 0..3 {
         assert_eq!(*heard.borrow_and_update(), None);
         let (stream, _) = timeout(LIMIT, listener.accept()).await.unwrap().unwrap();

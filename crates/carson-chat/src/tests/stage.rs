@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
@@ -16,7 +17,8 @@ use tempfile::TempDir;
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use crate::desk;
+use crate::desk::deal;
+use crate::inbox::Inbox;
 use crate::newest::chat_of;
 
 /// Whom the settings trust, who may also let roles fire, and somebody else.
@@ -130,8 +132,33 @@ impl Stage {
         format!("{}.000100", self.home.clock.now().timestamp())
     }
 
+    /// What a daemon of this home keeps arrivals in.
+    pub(super) fn inbox(&self) -> Inbox {
+        let home = self.home.clone();
+        Inbox::of(Arc::new(move || home.clone()))
+    }
+
+    /// Keeps an envelope, and deals with all that is kept.
     pub(super) async fn take(&self, envelope: &Value) {
-        desk::take(&self.home, &self.chat, envelope).await.unwrap();
+        self.inbox().keep(envelope).await.unwrap();
+        self.deal().await;
+    }
+
+    /// Deals with all that is kept, one after the other.
+    pub(super) async fn deal(&self) {
+        let (store, now) = (&self.home.store, self.home.clock.now());
+        loop {
+            let row = match store.take_heard(true, now).await.unwrap() {
+                Some(row) => Some(row),
+                None => store.take_heard(false, now).await.unwrap(),
+            };
+            let Some(row) = row else { return };
+            let errands = deal(&self.home, &self.chat, &row).await.unwrap();
+            store.heard_is_dealt_with(row.seq).await.unwrap();
+            for errand in errands {
+                errand.run(&self.home, &self.chat).await;
+            }
+        }
     }
 
     /// Somebody says something to the bot.
@@ -203,6 +230,15 @@ impl Stage {
         self.plan_on(issue, title).await
     }
 
+    /// The same with this text.
+    pub(super) async fn plan_saying(&self, title: &str, body: &str) -> ApprovalRow {
+        let row = self.plan(title).await;
+        let id = self.plan_of(row.issue.unwrap(), (title, body)).await;
+        plans::follow(&self.home).await.unwrap();
+        let row = self.home.store.approval_of((id, 0)).await.unwrap();
+        row.unwrap()
+    }
+
     pub(super) async fn plan_on(&self, issue: u64, title: &str) -> ApprovalRow {
         let id = self.plan_unseen(issue, title).await;
         plans::follow(&self.home).await.unwrap();
@@ -212,6 +248,10 @@ impl Stage {
 
     /// The same before anybody looked for it.
     pub(super) async fn plan_unseen(&self, issue: u64, title: &str) -> FiringId {
+        self.plan_of(issue, (title, "its <!here> body")).await
+    }
+
+    async fn plan_of(&self, issue: u64, (title, body): (&str, &str)) -> FiringId {
         let (store, now) = (&self.home.store, self.home.clock.now());
         let id = FiringId::new();
         let new = NewFiring {
@@ -246,7 +286,7 @@ impl Stage {
                 repo: None,
                 after: Vec::new(),
                 title: page(title),
-                body: page("its <!here> body"),
+                body: page(body),
                 labels: Vec::new(),
             },
         ];

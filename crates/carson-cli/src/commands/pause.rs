@@ -25,7 +25,10 @@ pub async fn pause(app: &App, args: Pause) -> Result<u8, CommandError> {
     let done = ask.answer(&home).await?;
     let until = done.until.map(|until| format!(" until {}", instant(until)));
     let (scope, until) = (&done.scope, until.unwrap_or_default());
-    let text = format!("{scope} is paused{until}; firings that run go on");
+    let mut text = format!("{scope} is paused{until}; firings that run go on");
+    if let Some(before) = &done.instead_of {
+        text = format!("{text}\n{}", before.told());
+    }
     print::done(app.json, &text, &done);
     Ok(0)
 }

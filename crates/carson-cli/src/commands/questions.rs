@@ -82,7 +82,7 @@ async fn quiet(app: &App, span: String, sink: Option<String>) -> Result<u8, Comm
     let quiet = Quiet { r#for: span, sink };
     let quiet = quiet.answer(&home).await?;
     let (sinks, until) = (quiet.sinks.join(", "), instant(quiet.until));
-    let text = format!("nothing but alerts until {until} at: {sinks}");
+    let text = format!("nothing but alerts and questions until {until} at: {sinks}");
     print::done(app.json, &text, &quiet);
     Ok(0)
 }

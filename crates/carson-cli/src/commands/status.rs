@@ -139,6 +139,12 @@ fn stops(seen: &Seen) {
             row.reason
         ));
     }
+    for row in &seen.quiets {
+        let (sink, until) = (&row.sink, instant(row.until));
+        print::row(&format!(
+            "QUIET {sink} until {until}: nothing but alerts and questions is told there"
+        ));
+    }
     for row in &seen.blocks {
         let ends = format!("`carson block clear {}`", row.account);
         alarm(&format!(

@@ -22,7 +22,7 @@ pub use api::spot;
 use incoming::Incoming;
 pub(crate) use written::SlackSection;
 
-pub use render::{MOST_BLOCKS, sections, shown};
+pub use render::{posts, shown};
 pub use web::Web;
 
 const NAME: &str = "slack";

@@ -59,41 +59,65 @@ pub(super) fn call_people(body: &mut Value, message: &Message) {
     }
 }
 
-/// Blocks that one post may have, one of which says what was left out.
-pub const MOST_BLOCKS: usize = 48;
+/// Sections of one post: Slack refuses posts whose texts come to some 11,000 characters (`msg_blocks_too_long`; it says
+/// nowhere how many, see https://github.com/slackapi/bolt-js/issues/2509).
+const SECTIONS: usize = 3;
 
-/// A text of many lines as sections: each within what the chat allows, all of them within a post. What
-/// is beyond that is left out, and said to be.
+/// A text of many lines as posts of sections, each within what the chat allows. What is beyond `most` posts is left out,
+/// and the last one says so, and where the rest is.
 #[must_use]
-pub fn sections(text: &str) -> Vec<Value> {
-    let mut parts = vec![String::new()];
-    for line in text.lines() {
-        let line = cut(&shown(line), TEXT_MAX - 1);
-        let last = parts.last_mut().filter(|part| {
-            part.is_empty() || part.chars().count() + line.chars().count() < TEXT_MAX
-        });
-        match last {
-            Some(part) if part.is_empty() => *part = line,
-            Some(part) => *part = format!("{part}\n{line}"),
-            None => parts.push(line),
-        }
+pub fn posts(text: &str, most: usize, rest: &str) -> Vec<Vec<Value>> {
+    let (mut parts, most) = (parts(text), most * SECTIONS);
+    if parts.len() > most {
+        let beyond = parts.split_off(most - 1);
+        let left_out: usize = beyond.iter().map(|part| part.chars().count()).sum();
+        parts.push(format!(
+            "… {left_out} more characters stand elsewhere: {rest}"
+        ));
     }
-    let left_out = parts.len().saturating_sub(MOST_BLOCKS);
-    parts.truncate(MOST_BLOCKS);
-    if left_out > 0 {
-        parts.push("… the rest is left out: a terminal shows all of it".to_owned());
-    }
-    let section = |text: String| json!({"type": "section", "text": mrkdwn(&escape_empty(text))});
-    parts.into_iter().map(section).collect()
+    let section = |part: &String| json!({"type": "section", "text": mrkdwn(part)});
+    let posts = parts.chunks(SECTIONS);
+    posts
+        .map(|parts| parts.iter().map(section).collect())
+        .collect()
 }
 
-/// The chat takes no section without a text.
-fn escape_empty(text: String) -> String {
-    if text.trim().is_empty() {
-        "–".to_owned()
-    } else {
-        text
+/// The lines as texts of sections; none of them is empty, which the chat does not take.
+fn parts(text: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for line in text.lines() {
+        for piece in pieces(&shown(line)) {
+            let fits = |part: &&mut String| part.chars().count() + piece.chars().count() < TEXT_MAX;
+            match parts.last_mut().filter(fits) {
+                Some(part) => {
+                    part.push('\n');
+                    part.push_str(piece);
+                }
+                None => parts.push(piece.to_owned()),
+            }
+        }
     }
+    parts.retain(|part| !part.trim().is_empty());
+    if parts.is_empty() {
+        parts.push("–".to_owned());
+    }
+    parts
+}
+
+/// A line in pieces that fit into a section: cut between words, where there are any, and never within `&amp;`.
+fn pieces(line: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    while let Some((most, _)) = rest.char_indices().nth(TEXT_MAX - 1) {
+        let fits = &rest[..most];
+        let sign = fits.rfind('&').filter(|&at| !fits[at..].contains(';'));
+        let at = fits.rfind(' ').or(sign).unwrap_or(most);
+        let at = if at == 0 { most } else { at };
+        pieces.push(&rest[..at]);
+        rest = rest[at..].trim_start();
+    }
+    pieces.push(rest);
+    pieces
 }
 
 /// A line as the chat shows it, without anything that it gives a meaning.
@@ -151,6 +175,48 @@ mod tests {
         assert_eq!(
             text(&message),
             "🚨 &lt;\u{2060}!channel&gt; &amp; &lt;https:\u{2060}//evil|click&gt;"
+        );
+    }
+
+    #[test]
+    fn a_text_of_any_length_is_whole_in_posts_that_the_chat_takes() {
+        let words: String = (0..6_000).fold(String::new(), |text, n| text + &format!("w{n}&<! "));
+        let text = format!("head\n\n{words}\n{}", "&".repeat(9_000));
+        let posts = posts(&text, 99, "there");
+        let mut shown = String::new();
+        for post in &posts {
+            let texts = post.iter().map(|one| one["text"]["text"].as_str().unwrap());
+            let all: usize = texts.clone().map(|text| text.chars().count()).sum();
+            assert!(all < 10_000 && post.len() <= SECTIONS, "{all}");
+            for text in texts {
+                assert!(!text.trim().is_empty() && !text.contains('<'));
+                shown.push_str(text);
+                shown.push('\n');
+            }
+        }
+        let plain = shown
+            .replace('\u{2060}', "")
+            .replace("&lt;", "<")
+            .replace("&amp;", "&");
+        for n in 0..6_000 {
+            assert!(plain.contains(&format!("w{n}&<!")), "{n}");
+        }
+        assert_eq!(plain.matches('&').count(), 6_000 + 9_000, "no sign is cut");
+    }
+
+    #[test]
+    fn what_is_beyond_the_most_posts_is_said_to_be_elsewhere() {
+        let text = "a line of words\n".repeat(9_000);
+        let posts = posts(&text, 2, "`carson plans`");
+        assert_eq!(posts.len(), 2);
+        let last = posts[1].last().unwrap()["text"]["text"].as_str().unwrap();
+        assert!(
+            last.ends_with("more characters stand elsewhere: `carson plans`"),
+            "{last}"
+        );
+        assert_eq!(
+            super::posts(" \n", 2, "x"),
+            [[json!({"type": "section", "text": mrkdwn("–")})]]
         );
     }
 

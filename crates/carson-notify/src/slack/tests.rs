@@ -36,6 +36,17 @@ async fn a_post_goes_into_its_thread_and_comes_back_with_its_name() {
     assert_eq!(posted.ts.as_deref(), Some("3.4"));
 }
 
+/// It was given up after ten seconds and posted again, while Slack had it.
+#[tokio::test]
+async fn a_post_that_slack_takes_a_while_for_is_posted_once() {
+    let answer = ResponseTemplate::new(200)
+        .set_body_json(json!({"ok": true, "ts": "3.4"}))
+        .set_delay(Duration::from_secs(11));
+    let (_server, sink) = slack(answer).await;
+    let posted = sink.post(&notice(message()), Place::Thread("1.2")).await;
+    assert_eq!(posted.unwrap().ts.as_deref(), Some("3.4"));
+}
+
 #[tokio::test]
 async fn what_may_pass_is_told_from_what_never_will() {
     let no = |error: &str| {

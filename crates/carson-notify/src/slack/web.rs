@@ -8,6 +8,10 @@ use serde_json::Value;
 use crate::http;
 use crate::sink::PostError;
 
+/// How long a post may take. One that is given up may be posted all the same, and nobody can ask Slack whether it was
+/// without reading the channel: so it is given up late.
+const TO_POST: Duration = Duration::from_secs(30);
+
 /// Slack's Web API with one token: of a bot for posts, of an app for its sockets.
 #[derive(Clone, Debug)]
 pub struct Web {
@@ -31,10 +35,13 @@ impl Web {
     /// When it did not; says whether to try again. Never with the token in it.
     pub async fn call(&self, verb: &str, body: &Value) -> Result<Value, PostError> {
         let url = format!("{}/{verb}", self.api_base);
-        let request = http::client()?
+        let mut request = http::client()?
             .post(url)
             .bearer_auth(self.token.expose_secret())
             .json(body);
+        if verb == "chat.postMessage" {
+            request = request.timeout(TO_POST);
+        }
         let answer = http::body(http::send(request).await?).await?;
         let answer: Value = serde_json::from_slice(&answer)
             .map_err(|_| PostError::Temporary("the answer is no JSON".into()))?;

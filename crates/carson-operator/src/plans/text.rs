@@ -9,10 +9,8 @@ use uuid::Uuid;
 
 /// Bytes of a hash: whoever writes two texts must not find two with the same.
 const HASH: usize = 20;
-/// Longest text of one issue that is shown whole.
-const BODY_MAX: usize = 1_500;
 
-/// What people read of a plan.
+/// What people read of a plan: all of it. Whoever shows less says where the rest is.
 pub(super) fn of_plan(effects: &[EffectRow]) -> String {
     let mut text = String::new();
     let filed = effects.iter().filter_map(|row| match &row.effect {
@@ -30,13 +28,8 @@ pub(super) fn of_plan(effects: &[EffectRow]) -> String {
             title.as_str(),
             place.unwrap_or_default()
         );
-        let body = body.as_str().trim();
-        let shown: String = body.chars().take(BODY_MAX).collect();
-        for line in shown.lines() {
+        for line in body.as_str().trim().lines() {
             let _ = writeln!(text, "   {line}");
-        }
-        if shown.len() < body.len() {
-            let _ = writeln!(text, "   … (the rest stands on the issue)");
         }
     }
     text.trim_end().to_owned()

@@ -206,6 +206,14 @@ fn others(frame: &Frame, seen: &Seen) -> Vec<Stop> {
             format!("{} tries", row.tries),
         )
     });
+    let quiet = seen.quiets.iter().map(|row| {
+        let why = "nothing but alerts and questions is told there".to_owned();
+        let until = frame.zone.until(Some(row.until));
+        Stop {
+            until,
+            ..other("quiet", row.sink.clone(), why, row.set_by.clone())
+        }
+    });
     let posts = seen
         .sinks
         .iter()
@@ -226,5 +234,6 @@ fn others(frame: &Frame, seen: &Seen) -> Vec<Stop> {
         .chain(stuck)
         .chain(owed)
         .chain(posts)
+        .chain(quiet)
         .collect()
 }

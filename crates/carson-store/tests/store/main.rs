@@ -13,6 +13,7 @@ mod effects;
 mod egress;
 mod fence;
 mod fixture;
+mod inbox;
 mod jobs;
 mod kinds;
 mod leases;

@@ -250,6 +250,7 @@ async fn work(store: &Store) {
     remember(store, id).await;
     store.pending_posts().await.unwrap();
     store.threads(id).await.unwrap();
+    store.has_posts_for("slack", id).await.unwrap();
     store.waiting_posts().await.unwrap();
 }
 

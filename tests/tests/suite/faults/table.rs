@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How many rows there are.
-const ROWS: usize = 53;
+const ROWS: usize = 54;
 
 /// A row: its number, and the tests that it names.
 struct Row<'d> {
