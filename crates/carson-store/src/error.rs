@@ -244,7 +244,7 @@ fn hint_of_server(source: &sqlx::Error) -> &'static str {
              that it is signed by (sslrootcert=/path/to/ca.crt), and the host as the certificate has it"
         }
         (_, Some("28P01")) => {
-            "give the role that password (ALTER ROLE name PASSWORD '…'), or mend it in database.url or ~/.pgpass; in \
+            "a role that is not there is answered so, too: make it, or give it that password (ALTER ROLE name PASSWORD '…'), or mend it in database.url or ~/.pgpass; in \
              an address #, %, /, :, ? and @ have to be percent-encoded (# is %23, % is %25)"
         }
         (_, Some("28000")) => {

@@ -47,20 +47,13 @@ pub(crate) async fn open(url: &str, opening: Opening) -> Result<Store, StoreErro
 async fn opened(url: &str, known: Option<Uuid>) -> Result<(PgPool, Uuid), StoreError> {
     let pool = connected(url).await?;
     let migrator = migrations::migrator(migrations::POSTGRES);
-    let mut found = None;
-    if is_up_to_date(&pool, &migrator).await {
-        found = identity(&pool).await?;
-    } else {
+    if !is_up_to_date(&pool, &migrator).await {
         if known.is_some() {
-            // As far as there are tables.
-            found = identity(&pool).await.unwrap_or_default();
-            refuse_another(known, found)?;
+            refuse_another(known, identity_if_any(&pool).await?)?;
         }
         bring_up(&pool, &migrator, url).await?;
     }
-    if found.is_none() {
-        found = identity(&pool).await?;
-    }
+    let found = identity(&pool).await?;
     refuse_another(known, found)?;
     let found = found.ok_or(StoreError::Query(sqlx::Error::RowNotFound))?;
     Ok((pool, found))
@@ -126,6 +119,17 @@ async fn bring_up(pool: &PgPool, migrator: &Migrator, url: &str) -> Result<(), S
 pub(crate) async fn identity(executor: impl PgExecutor<'_>) -> Result<Option<Uuid>, StoreError> {
     let id = query_scalar("SELECT id FROM identity LIMIT 1");
     Ok(id.fetch_optional(executor).await?)
+}
+
+/// The same of one that may have no tables.
+async fn identity_if_any(pool: &PgPool) -> Result<Option<Uuid>, StoreError> {
+    match identity(pool).await {
+        Err(StoreError::Trouble {
+            trouble: Trouble::Bare,
+            ..
+        }) => Ok(None),
+        found => found,
+    }
 }
 
 impl Store {

@@ -1,7 +1,6 @@
 //! What people are told of several hosts: what runs where, whose clock is wrong, that the database takes no row or is
 //! another one, and what can only be said on another host.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,9 +19,6 @@ use crate::hosts::{Scene, host, host_at, share};
 
 /// A cadence by which nothing comes due in a test.
 const NEVER: &str = "0 0 1 1 *";
-
-/// How many fire together.
-const HERD: usize = 200;
 
 /// Does something to a database behind everybody's back.
 fn change(url: &str, statement: String) {
@@ -267,45 +263,58 @@ fn the_database_of_the_guide_is_one_that_carson_works_with() {
     change(&server, format!("DROP ROLE {name}"));
 }
 
-/// A herd that is due in one second, with a place for each: nobody is lost, and nobody fires twice.
-#[test]
-fn two_hundred_firings_that_are_due_together_all_end_on_postgres() {
-    let database = TestDatabase::new();
-    let here = host(&database, "here", NEVER, false);
-    let path = here.home().join("carson.toml");
+/// Roles that are due in one second, with a place for each.
+fn herd(fleet: &TestFleet, size: usize) {
+    let path = fleet.home().join("carson.toml");
     let settings = fs::read_to_string(&path).unwrap();
-    let roomy = settings.replacen("max_firings = 8", "max_firings = 200", 1);
+    let roomy = settings.replacen("max_firings = 8", &format!("max_firings = {size}"), 1);
     assert_ne!(roomy, settings);
     fs::write(&path, roomy).unwrap();
     let due = Clock::system().now() + TimeDelta::seconds(15);
     let cadence = due.format("%S %M %H * * *").to_string();
-    for nth in 0..HERD {
-        here.role_at(&format!("herd-{nth}"), "play", &cadence, "");
+    for nth in 0..size {
+        fleet.role_at(&format!("herd-{nth}"), "play", &cadence, "");
     }
+}
+
+/// Waits until so many different roles have fired once each, with nothing to do; as the database has it.
+fn all_ended(url: &str, size: usize) {
+    let began = Instant::now();
+    let size = i64::try_from(size).unwrap();
+    loop {
+        let (rows, roles, silent) = ask(url);
+        if silent == size {
+            assert_eq!((rows, roles), (size, size));
+            return;
+        }
+        let took = began.elapsed();
+        assert!(
+            took < Duration::from_secs(300),
+            "{rows} rows, {silent} ended well"
+        );
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+fn ask(url: &str) -> (i64, i64, i64) {
+    let ask = async {
+        let mut connection = PgConnection::connect(url).await.unwrap();
+        let counted = sqlx::query_as(
+            "SELECT count(*), count(DISTINCT role), count(*) FILTER (WHERE outcome = 'SILENT') FROM firing",
+        );
+        counted.fetch_one(&mut connection).await.unwrap()
+    };
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap().block_on(ask)
+}
+
+/// Nobody is lost, and nobody fires twice.
+#[test]
+fn two_hundred_firings_that_are_due_together_all_end_on_postgres() {
+    let database = TestDatabase::new();
+    let here = host(&database, "here", NEVER, false);
+    herd(&here, 200);
     let daemon = Daemon::start(&here, &[]);
     daemon.says("daemon started");
-    assert!(Clock::system().now() < due, "the daemon began too late");
-    let began = Instant::now();
-    let rows = loop {
-        let rows = here.ok(&["firings", "--all", "--limit", "1000", "--json"]);
-        let rows = rows.as_array().unwrap().clone();
-        let ended = rows.iter().filter(|row| row["ended_at"].is_string());
-        if ended.count() >= HERD {
-            break rows;
-        }
-        assert!(
-            began.elapsed() < Duration::from_secs(300),
-            "{} rows",
-            rows.len()
-        );
-        std::thread::sleep(Duration::from_secs(2));
-    };
-    assert_eq!(rows.len(), HERD);
-    let bad: Vec<_> = rows
-        .iter()
-        .filter(|row| row["outcome"] != "SILENT")
-        .collect();
-    assert!(bad.is_empty(), "{bad:#?}");
-    let roles: BTreeSet<_> = rows.iter().filter_map(|row| row["role"].as_str()).collect();
-    assert_eq!(roles.len(), HERD);
+    all_ended(&database.url(), 200);
 }
