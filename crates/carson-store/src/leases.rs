@@ -76,6 +76,9 @@ pub struct Retaken {
     pub fenced: Vec<FiringId>,
 }
 
+/// What a renewal finds: whether the host is drained, the newest migration, the time and the identity of the database.
+type Held = (bool, Option<i64>, DateTime<Utc>, Option<Uuid>);
+
 /// What became of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Renewal {
@@ -174,7 +177,7 @@ impl Store {
                 now: None,
             });
         };
-        let held: Option<(bool, Option<i64>, DateTime<Utc>, Option<Uuid>)> = patiently!(
+        let held: Option<Held> = patiently!(
             self,
             query_as(
                 "UPDATE host SET labels = $3, lease_until = now() + interval '10 seconds', \
