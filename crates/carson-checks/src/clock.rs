@@ -7,8 +7,6 @@ use crate::{Machine, Scene, Verdict};
 
 /// No Carson is older.
 const FIRST_YEAR: i32 = 2026;
-/// Hosts of one fleet go by one time: how far a clock may be from the database's.
-const APART: TimeDelta = TimeDelta::seconds(30);
 /// Certificates and databases have trouble with what comes later.
 const LAST_YEAR: i32 = 2100;
 
@@ -30,12 +28,10 @@ pub(crate) async fn order(scene: &Scene<'_>) -> Option<Verdict> {
         return None;
     }
     let now = scene.home.clock.now();
-    match scene.home.store.clock().await {
-        Ok(Some(database)) if (now - database).abs() > APART => {
-            return Some(apart(now - database));
-        }
+    match scene.home.store.clock_apart(now).await {
+        Ok(Some(ahead)) => return Some(apart(ahead)),
         Err(error) => return Some(Verdict::error(error.to_string()).mend(error.hint())),
-        Ok(_) => {}
+        Ok(None) => {}
     }
     Some(match scene.home.store.newest_claim().await {
         Ok(Some(newest)) => after(newest, now),
@@ -45,13 +41,9 @@ pub(crate) async fn order(scene: &Scene<'_>) -> Option<Verdict> {
 }
 
 fn apart(ahead: TimeDelta) -> Verdict {
-    let how = match ahead > TimeDelta::zero() {
-        true => "ahead of",
-        false => "behind",
-    };
     Verdict::error(format!(
-        "it is {} s {how} the clock of the database: slots would come due twice",
-        ahead.num_seconds().abs()
+        "it is {} the clock of the database: slots would come due twice",
+        carson_store::off(ahead)
     ))
 }
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use carson_checks::Trouble;
 use carson_config::{Findings, Fleet, Layout, LoadOptions, Loaded, load};
 use carson_core::Clock;
-use carson_home::{Home, secrets};
+use carson_home::{Home, KnownDatabase, secrets};
 use carson_proc::inspector::Inspector;
-use carson_store::{Opening, Store, StoreError};
+use carson_store::{Opening, Store, StoreError, shown_address};
 
 use crate::error::CommandError;
 use crate::print;
@@ -175,6 +175,7 @@ impl App {
             create: false,
             patience: LOCK_PATIENCE,
             away: AWAY,
+            known: None,
         };
         self.home_opened(self.load()?.fleet, opening).await
     }
@@ -192,7 +193,9 @@ impl App {
     ) -> Result<(Home, Option<Trouble>), CommandError> {
         // What keeps a directory from being made is a check's to tell.
         let _ = fleet.layout.create();
-        let opened = Store::open_as(&fleet.database, Opening::default()).await;
+        let known = KnownDatabase::of(&fleet.layout).unwrap_or_default();
+        let opening = of_known(&fleet, Opening::default(), known.as_ref());
+        let opened = Store::open_as(&fleet.database, opening).await;
         let (store, trouble) = match opened {
             Ok(store) => (store, None),
             Err(error) => {
@@ -215,14 +218,18 @@ impl App {
     }
 
     async fn home_opened(&self, mut fleet: Fleet, opening: Opening) -> Result<Home, CommandError> {
+        let unwritable = |error: std::io::Error| {
+            CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
+        };
         fleet.layout.create().map_err(|error| {
             CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
         })?;
+        let known = KnownDatabase::of(&fleet.layout).map_err(unwritable)?;
+        let opening = of_known(&fleet, opening, known.as_ref());
         let store = Store::open_as(&fleet.database, opening).await;
         let store = store.map_err(|error| self.store_error(error))?;
-        let id = carson_home::id_of(&fleet.layout).map_err(|error| {
-            CommandError::caused_by(&error).hint("check that CARSON_HOME is writable")
-        })?;
+        remember(&fleet, &store, known).map_err(unwritable)?;
+        let id = carson_home::id_of(&fleet.layout).map_err(unwritable)?;
         let named = store
             .host_of(&fleet.host, &id, Clock::system().now())
             .await?;
@@ -270,6 +277,35 @@ impl App {
             self.called()
         ))
     }
+}
+
+/// Where the settings name the database that the home worked with last, no other one will do.
+fn of_known(fleet: &Fleet, opening: Opening, known: Option<&KnownDatabase>) -> Opening {
+    let address = shown_address(&fleet.database);
+    let known = known.filter(|known| known.address == address);
+    Opening {
+        known: known.map(|known| known.id),
+        ..opening
+    }
+}
+
+/// Notes which database the home works with; another one than before is said.
+fn remember(fleet: &Fleet, store: &Store, known: Option<KnownDatabase>) -> std::io::Result<()> {
+    let Some(id) = store.identity() else {
+        return Ok(());
+    };
+    let address = shown_address(&fleet.database);
+    let now = KnownDatabase { id, address };
+    match known {
+        Some(before) if before == now => return Ok(()),
+        Some(before) if before.id != now.id => tracing::warn!(
+            "this home works with another database from now on, {}: what was fired in {} is not known there",
+            now.address,
+            before.address
+        ),
+        _ => {}
+    }
+    now.remember(&fleet.layout)
 }
 
 fn not_right(findings: &Findings) -> String {

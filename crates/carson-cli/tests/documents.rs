@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// What is typed here, by its first words, and whether it may also end with 1: some of them answer a question.
-const TYPED: [(&str, bool); 23] = [
+const TYPED: [(&str, bool); 27] = [
     ("issue create", false),
     ("status", false),
     ("firings --since", false),
@@ -24,6 +24,10 @@ const TYPED: [(&str, bool); 23] = [
     ("engine list", false),
     ("engine status", false),
     ("workspaces", false),
+    ("hosts", false),
+    ("backup make", false),
+    ("memory export", false),
+    ("memory import", false),
     ("memory gate --dry-run", false),
     ("memory lift", false),
     ("memory list", false),

@@ -139,7 +139,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     let mut daemon = Daemon::new(home, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
     let _watch = Watch::start(&daemon.home.fleet.layout, daemon.changed.clone());
-    lease::keep(&daemon.shared, lease, &daemon.standing);
+    lease::keep(&daemon.shared, lease, &daemon.standing, &daemon.health);
     let pulse = daemon.pulse.clone();
     jobs::start(&Wires {
         home: daemon.shared.clone(),

@@ -8,15 +8,14 @@ use carson_core::Event;
 use carson_firing::daemons::RENEW;
 use carson_home::Home;
 use carson_proc::ProcessId;
-use carson_store::{Daemon, Lease, Renewal, StoreError};
+use carson_store::{Daemon, Lease, Renewal, StoreError, is_apart};
 use chrono::TimeDelta;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, error, info, warn};
 
-use crate::jobs::Shared;
+use crate::health::Health;
+use crate::jobs::{self, Shared};
 
-/// How far a host's clock may be from the database's: by it slots come due, and another host has fired them.
-const SKEW: TimeDelta = TimeDelta::seconds(30);
 /// How long a database may take to renew it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -38,7 +37,7 @@ impl Standing {
 
     /// How far this host's clock is from the database's.
     fn set_clock(&self, ahead: TimeDelta) {
-        let is_wrong = ahead.abs() > SKEW;
+        let is_wrong = is_apart(ahead);
         match (self.skewed.swap(is_wrong, Ordering::Relaxed), is_wrong) {
             (false, true) => error!(
                 ahead_s = ahead.num_seconds(),
@@ -99,9 +98,15 @@ pub(crate) async fn take(home: &Home) -> Result<Option<Lease>, StoreError> {
 }
 
 /// Keeps it, as long as the daemon runs.
-pub(crate) fn keep(shared: &Shared, lease: Option<Lease>, standing: &Arc<Standing>) {
+pub(crate) fn keep(
+    shared: &Shared,
+    lease: Option<Lease>,
+    standing: &Arc<Standing>,
+    health: &Health,
+) {
     let Some(mut lease) = lease else { return };
     let (shared, standing) = (Arc::clone(shared), Arc::clone(standing));
+    let health = health.clone();
     tokio::spawn(async move {
         loop {
             let home = shared
@@ -112,6 +117,8 @@ pub(crate) fn keep(shared: &Shared, lease: Option<Lease>, standing: &Arc<Standin
             match renewed.await {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) => return,
+                // Another database has the address of the old one: nothing here is known there.
+                Ok(Err(error)) if error.is_damage() => return jobs::refused(&health, &error),
                 Ok(Err(error)) => debug!(%error, "the lease of this host was not renewed"),
                 Err(_) => debug!("the database did not renew the lease of this host in time"),
             }
@@ -124,7 +131,10 @@ pub(crate) fn keep(shared: &Shared, lease: Option<Lease>, standing: &Arc<Standin
 async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<bool, StoreError> {
     // Its settings may be others by now.
     let labels = labels(home);
-    let renewed = home.store.renew_lease(&home.fleet.host, *lease, &labels);
+    let now = home.clock.now();
+    let renewed = home
+        .store
+        .renew_lease(&home.fleet.host, *lease, &labels, now);
     match renewed.await? {
         Renewal::Held { newer: true, .. } => {
             standing.newer.store(true, Ordering::Relaxed);

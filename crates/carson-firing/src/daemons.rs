@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use carson_home::Home;
 use carson_proc::ProcessId;
-use carson_store::{HostRow, StoreError};
+use carson_store::{HostRow, StoreError, is_apart};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use tokio::time::sleep;
@@ -37,6 +37,23 @@ pub enum Life {
     Ended,
 }
 
+impl Daemon {
+    /// How far the clock of its host is off, where that is too far to fire by.
+    #[must_use]
+    pub fn apart(&self) -> Option<TimeDelta> {
+        let ahead = self.row.ahead_s.filter(|_| self.life == Life::Runs);
+        ahead
+            .map(TimeDelta::seconds)
+            .filter(|ahead| is_apart(*ahead))
+    }
+
+    /// For how long its lease still stands, by the clock of the database; below nothing where it has ended.
+    #[must_use]
+    pub fn lease_for(&self) -> Option<TimeDelta> {
+        Some(self.row.lease_until? - self.row.read_at)
+    }
+}
+
 /// All that were ever heard of. On this host the process is asked, too.
 ///
 /// # Errors
@@ -51,8 +68,12 @@ pub async fn daemons(home: &Home, now: DateTime<Utc>) -> Result<Vec<Daemon>, Sto
 }
 
 fn life(home: &Home, row: &HostRow, now: DateTime<Utc>) -> Life {
-    let is_here = row.name == home.fleet.host.as_str();
-    if is_here && !process_of(row).is_some_and(|process| process.is_alive()) {
+    // In a container it has a number that says nothing here; its lock does.
+    let lives = || {
+        process_of(row).is_some_and(|process| process.is_alive())
+            || is_held(&home.fleet.layout.daemon_lock())
+    };
+    if row.name == home.fleet.host.as_str() && !lives() {
         return Life::Ended;
     }
     let is_heard = row.holds.unwrap_or(now - row.beat_at <= SILENCE);
@@ -78,16 +99,19 @@ pub async fn is_kept_by_another(home: &Home) -> Result<bool, StoreError> {
     Ok(home.store.lease_of(host).await? > Some(until))
 }
 
-/// Whether this home is a copy: the daemon of another one goes by its host's name, and would take what runs here for
-/// dead. Its own daemon has the home's lock, wherever that runs.
+/// That a home is no copy of another one's, as was seen a moment ago: looking takes seconds after a daemon has died.
+#[derive(Debug)]
+pub struct NoCopy(());
+
+/// Looks whether this home is a copy: the daemon of another one goes by its host's name, and would take what runs here
+/// for dead. Its own daemon has the home's lock, wherever that runs. Nothing where it is one.
 ///
 /// # Errors
 /// When the store does not answer.
-pub async fn is_a_copy(home: &Home) -> Result<bool, StoreError> {
-    if !home.store.has_leases() || is_held(&home.fleet.layout.daemon_lock()) {
-        return Ok(false);
-    }
-    is_kept_by_another(home).await
+pub async fn no_copy(home: &Home) -> Result<Option<NoCopy>, StoreError> {
+    let is_own = !home.store.has_leases() || is_held(&home.fleet.layout.daemon_lock());
+    let is_copy = !is_own && is_kept_by_another(home).await?;
+    Ok((!is_copy).then_some(NoCopy(())))
 }
 
 /// Whether some process has a lock.

@@ -309,6 +309,9 @@ pub async fn discard(home: &Home, id: FiringId) -> Result<Discarded, PruneError>
             "its firing still runs; it ends by its wall clock at the latest".into(),
         ));
     }
+    if !bench.root.exists() {
+        return not_here(home, id).await;
+    }
     let by_hand = Plan::by_hand(false);
     if let Some(why) = stays(
         home,
@@ -339,6 +342,21 @@ pub async fn discard(home: &Home, id: FiringId) -> Result<Discarded, PruneError>
     Ok(Discarded::Gone { kept, lost })
 }
 
+/// A bench that this home does not have cannot be given up here: that of another host lies there.
+async fn not_here(home: &Home, id: FiringId) -> Result<Discarded, PruneError> {
+    let me = &home.fleet.host;
+    let row = home.store.firing(id).await?;
+    let why = match row.filter(|row| row.host != *me) {
+        Some(row) => format!("it would be on {}: say this there", row.host),
+        // One that somebody removed by hand may still be told to be stuck.
+        None => {
+            home.store.end_stuck(me, &id.to_string()).await?;
+            "it is not there".to_owned()
+        }
+    };
+    Ok(Discarded::Missing(why))
+}
+
 /// What became of a bench that was given up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "did", content = "detail")]
@@ -353,6 +371,8 @@ pub enum Discarded {
     },
     /// It is still there, and why.
     Not(String),
+    /// This home has none, and where it would be.
+    Missing(String),
 }
 
 /// Removes what sessions cached (`HOME` and `TMPDIR`) in the benches of firings that have ended and

@@ -20,7 +20,7 @@ use tracing::{error, info, warn};
 
 use crate::conclude;
 use crate::ctx::Ctx;
-use crate::daemons;
+use crate::daemons::{self, NoCopy};
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
@@ -51,15 +51,25 @@ pub struct Recovered {
 /// # Errors
 /// When the store does not answer. Trouble with one firing is logged and does not stop the others.
 pub async fn pass(home: &Home) -> Result<Recovered, StoreError> {
+    match daemons::no_copy(home).await? {
+        Some(seen) => pass_of(home, &seen).await,
+        None => {
+            warn!(host = %home.fleet.host, "this home is a copy of another host's: what that runs is not judged here");
+            Ok(Recovered::default())
+        }
+    }
+}
+
+/// The same of a home that is no copy, as was seen before.
+///
+/// # Errors
+/// As for [`pass`].
+pub async fn pass_of(home: &Home, _seen: &NoCopy) -> Result<Recovered, StoreError> {
     let mut ended = Vec::new();
     // The daemon's, or that of a `carson fire` beside it.
     let Some(_turn) = Turns::Recovery.now(home) else {
         return Ok(Recovered::default());
     };
-    if daemons::is_a_copy(home).await? {
-        warn!(host = %home.fleet.host, "this home is a copy of another host's: what that runs is not judged here");
-        return Ok(Recovered::default());
-    }
     for row in home.store.live_firings(Some(&home.fleet.host)).await? {
         if is_alive(&Judge::of(home).await?, &row).await || !seize(home, &row).await? {
             continue;

@@ -1,17 +1,24 @@
 //! What keeps the fleet from firing now, and that a person set or ends: read once, for the screen of
 //! `carson status` and for what `carson brief` says needs somebody.
 
-use carson_core::BlockKind;
 use carson_core::text::instant;
+use carson_core::{BlockKind, HostName};
 use carson_home::{Home, disk_space};
 use carson_store::{BlockRow, BreakerRow, FaceRow, PauseRow, PauseScope, PreflightRow, StoreError};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::daemons::{Daemon, Life, daemons};
 use crate::forge_text::one_line;
 
 /// What is said where nobody fires anything.
 pub(crate) const NO_DAEMON: &str = "no daemon runs: nothing fires (carson daemon)";
+
+/// What is said of a database that can be read and not written.
+pub const READ_ONLY: &str = "the database takes no row (its disk, its file or its server is read-only, as a standby is): \
+                             nothing fires";
+
+/// What ends it that a clock is apart.
+pub const SET_CLOCK: &str = "set it: timedatectl set-ntp true";
 
 /// The stops of now.
 #[derive(Clone, Debug)]
@@ -22,6 +29,10 @@ pub struct Standing {
     pub hosts: Vec<Daemon>,
     /// Why no firing has room on the disk.
     pub no_room: Option<String>,
+    /// Whether the database takes no row.
+    pub read_only: bool,
+    /// The clocks by which nothing fires, in words.
+    pub clocks: Vec<String>,
     /// Pauses, those too that have run out.
     pub pauses: Vec<PauseRow>,
     /// Blocks that stand.
@@ -53,8 +64,11 @@ impl Standing {
             roles.any(|role| role.enabled && role.name.as_str() == row.role)
         };
         preflights.retain(fires);
+        let own = home.store.clock_apart(now).await?;
         Ok(Self {
             now,
+            read_only: home.store.is_read_only().await?,
+            clocks: clocks(&home.fleet.host, own, &hosts),
             hosts,
             faces,
             no_room: disk_space::check(&home.fleet).err(),
@@ -88,6 +102,8 @@ impl Standing {
             })),
         }
         lines.extend(self.no_room.iter().map(|why| format!("no room: {why}")));
+        lines.extend(self.read_only.then(|| READ_ONLY.to_owned()));
+        lines.extend(self.clocks.iter().cloned());
         for row in self.breakers.iter().filter(|row| row.breaker.is_open()) {
             let role = &row.role;
             lines.push(format!(
@@ -120,6 +136,25 @@ impl Standing {
         });
         told.collect()
     }
+}
+
+/// The clocks that are too far from the database's: that of this machine as it is now, and those of the others as their
+/// daemons said.
+fn clocks(me: &HostName, own: Option<TimeDelta>, hosts: &[Daemon]) -> Vec<String> {
+    let own = own.map(|ahead| {
+        let off = carson_store::off(ahead);
+        format!(
+            "the clock of this machine is {off} the database's: nothing fires here; {SET_CLOCK}"
+        )
+    });
+    let others = hosts.iter().filter(|host| host.row.name != me.as_str());
+    let others = others.filter_map(|host| {
+        let (off, name) = (carson_store::off(host.apart()?), &host.row.name);
+        Some(format!(
+            "the clock of {name} is {off} the database's: nothing fires there; {SET_CLOCK}"
+        ))
+    });
+    own.into_iter().chain(others).collect()
 }
 
 fn runs(hosts: &[Daemon]) -> impl Iterator<Item = &Daemon> {

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use carson_config::Layout;
 use uuid::Uuid;
@@ -36,23 +36,33 @@ fn kept_at(path: PathBuf) -> io::Result<String> {
     if let Some(id) = read()? {
         return Ok(id);
     }
-    // Whole or not at all, and the first one stays.
     let id = Uuid::now_v7().simple().to_string();
-    let fresh = path.with_extension(format!("{id}.new"));
+    // The first one stays.
+    match write_whole(&path, &id, |fresh, path| fs::hard_link(fresh, path)) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(read()?.unwrap_or(id)),
+    }
+}
+
+/// Writes a file of the home whole or not at all: beside its place, from where `put` brings it there.
+pub(crate) fn write_whole(
+    path: &Path,
+    text: &str,
+    put: impl FnOnce(&Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
+    let fresh = path.with_extension(format!("{}.new", Uuid::now_v7().simple()));
     let mut file: File = fs::OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
         .open(&fresh)?;
-    file.write_all(id.as_bytes())?;
-    file.sync_all()?;
-    let linked = fs::hard_link(&fresh, &path);
+    let put = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .and_then(|()| put(&fresh, path));
     let _ = fs::remove_file(&fresh);
-    match linked {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(read()?.unwrap_or(id)),
-    }
+    put
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! It holds handles and openers, never a rule: what a firing may do, and when, is decided above.
 //!
-//! Reading order: [`home`], `forge_limits.rs`, `branches.rs`, `firing_ref.rs`, `engines.rs`, `posts.rs`, `secrets.rs`, `halt.rs`.
+//! Reading order: [`home`], `forge_limits.rs`, `branches.rs`, `firing_ref.rs`, `engines.rs`, `posts.rs`, `secrets.rs`, `id.rs`, `known_database.rs`, `halt.rs`.
 
 mod branches;
 pub mod calendar;
@@ -13,6 +13,7 @@ mod forge_limits;
 pub mod halt;
 pub mod home;
 mod id;
+mod known_database;
 pub mod lent_dirs;
 mod posts;
 pub mod secrets;
@@ -22,4 +23,5 @@ pub mod testing;
 pub use firing_ref::FiringRef;
 pub use home::{EMBEDDER, ForgeOpenError, Home};
 pub use id::{forge_id, id_of};
+pub use known_database::KnownDatabase;
 pub use posts::{Draft, Word};

@@ -102,11 +102,11 @@ impl Fire {
         )?;
         wish.forced = reason.is_some();
         one_forge::check(home, false).await?;
-        if daemons::is_a_copy(home).await? {
+        let Some(seen) = daemons::no_copy(home).await? else {
             return Err(Refusal::CopiedHome(home.fleet.host.clone()));
-        }
+        };
         // What a crash left behind is concluded first: it may hold the role, or the work.
-        recover::pass(home).await?;
+        recover::pass_of(home, &seen).await?;
         refuse_untakable(home, role, &wish).await?;
         let over = match reason {
             None => Vec::new(),

@@ -1,8 +1,9 @@
 //! The hosts of the fleet: which there are, which take nothing new, which are gone for good.
 
-use carson_core::HostName;
+use carson_core::{FiringId, HostName, RoleName};
 use carson_firing::daemons::{Daemon, Life, daemons};
 use carson_home::Home;
+use carson_store::Firing;
 use chrono::{DateTime, Utc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,8 +23,26 @@ pub struct Host {
     /// Its daemon.
     #[serde(flatten)]
     pub daemon: Daemon,
-    /// Firings that run there.
+    /// Whether it is this one.
+    pub here: bool,
+    /// Whether its clock is too far from the database's to fire by.
+    pub apart: bool,
+    /// How many firings run there.
     pub firings: usize,
+    /// Which.
+    pub running: Vec<Running>,
+}
+
+/// A firing that runs on a host, or is concluded there.
+#[derive(Debug, Serialize)]
+pub struct Running {
+    /// Which.
+    pub firing: FiringId,
+    /// Of which role.
+    pub role: RoleName,
+    /// The host that it ran on, where that was taken for dead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken_from: Option<HostName>,
 }
 
 impl Ask for List {
@@ -40,15 +59,33 @@ impl Ask for List {
 
 async fn hosts(home: &Home) -> Result<Vec<Host>, Refusal> {
     let live = home.store.live_firings(None).await?;
-    let host = |daemon: Daemon| Host {
-        firings: live
-            .iter()
-            .filter(|row| row.carrier.as_ref().unwrap_or(&row.host).as_str() == daemon.row.name)
-            .count(),
-        daemon,
+    let host = |daemon: Daemon| {
+        let name = &daemon.row.name;
+        let there = live.iter().filter(|row| seat(row).as_str() == name);
+        let running: Vec<Running> = there.map(running).collect();
+        Host {
+            here: name == home.fleet.host.as_str(),
+            apart: daemon.apart().is_some(),
+            firings: running.len(),
+            running,
+            daemon,
+        }
     };
     let all = daemons(home, home.clock.now()).await?;
     Ok(all.into_iter().map(host).collect())
+}
+
+/// The host that answers for a firing.
+fn seat(row: &Firing) -> &HostName {
+    row.carrier.as_ref().unwrap_or(&row.host)
+}
+
+fn running(row: &Firing) -> Running {
+    Running {
+        firing: row.id,
+        role: row.role.clone(),
+        taken_from: (seat(row) != &row.host).then(|| row.host.clone()),
+    }
 }
 
 /// A host by its name, or which there are.

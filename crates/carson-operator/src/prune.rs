@@ -157,6 +157,7 @@ impl Ask for Discard {
         };
         match prune::discard(home, firing).await? {
             Discarded::Not(why) => Err(Refusal::BenchStays(why)),
+            Discarded::Missing(why) => Err(Refusal::NoBench { id: firing, why }),
             bench @ Discarded::Gone { .. } => Ok(Gone { firing, bench }),
         }
     }

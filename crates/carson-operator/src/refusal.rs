@@ -148,6 +148,14 @@ pub enum Refusal {
     /// The bench cannot be given up.
     #[error("it stays: {0}")]
     BenchStays(String),
+    /// There is no bench of that firing in this home.
+    #[error("the bench of {} cannot be discarded here: {why}", .id.short())]
+    NoBench {
+        /// The firing.
+        id: FiringId,
+        /// Where it would be.
+        why: String,
+    },
     /// The database has no file.
     #[error("the database is a PostgreSQL server, which has means of its own")]
     NoFile,
@@ -259,6 +267,7 @@ impl Refusal {
             Self::Field { .. }
             | Self::Issue { .. }
             | Self::BenchStays(_)
+            | Self::NoBench { .. }
             | Self::LocalForge(_)
             | Self::Lesson(_) => {
                 return None;

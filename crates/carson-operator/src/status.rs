@@ -71,6 +71,12 @@ pub struct Seen {
     pub quiets: Vec<QuietRow>,
     /// Why no firing has room on the disk.
     pub no_room: Option<String>,
+    /// Whether the database takes no row: then nothing fires.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+    /// The clocks that are too far from the database's to fire by, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<String>,
     /// What running daemons serve or listen to, and cannot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faces: Vec<FaceRow>,
@@ -206,6 +212,8 @@ impl Ask for Status {
             now,
             role_stops,
             unwell: stops.unwell(),
+            read_only: stops.read_only,
+            clocks: stops.clocks,
             faces: stops.faces,
             fleet: fleet.name.clone(),
             host: fleet.host.clone(),

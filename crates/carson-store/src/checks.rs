@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use sqlx::{query, query_as};
 
+use crate::away::patiently;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::row::row;
@@ -148,12 +149,12 @@ impl Store {
                 write.execute(&mut *tx).await?;
                 tx.rollback().await?;
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool) => patiently!(self, {
                 let mut tx = pool.begin().await?;
                 let write = query(INSERTION).bind(host.as_str()).bind(at);
                 write.execute(&mut *tx).await?;
                 tx.rollback().await?;
-            }
+            }),
         }
         Ok(())
     }

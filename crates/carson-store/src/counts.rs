@@ -6,6 +6,7 @@
 use chrono::{DateTime, Utc};
 use sqlx::{query_as, query_scalar};
 
+use crate::away::patiently;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::large;
@@ -100,12 +101,13 @@ impl Store {
                 .fetch_all(pool)
                 .await?
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool) => patiently!(
+                self,
                 query_as(lasted!("EXTRACT(EPOCH FROM ended_at - started_at)"))
                     .bind(since)
                     .fetch_all(pool)
                     .await?
-            }
+            ),
         })
     }
 
@@ -117,9 +119,12 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(self.file_bytes());
         };
-        let bytes: i64 = query_scalar("SELECT pg_database_size(current_database())")
-            .fetch_one(pool)
-            .await?;
+        let bytes: i64 = patiently!(
+            self,
+            query_scalar("SELECT pg_database_size(current_database())")
+                .fetch_one(pool)
+                .await?
+        );
         Ok(Some(large(bytes)))
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use carson_redact::Redactor;
 use sqlx::{PgPool, SqlitePool};
+use uuid::Uuid;
 
 use crate::file::DbFile;
 
@@ -68,6 +69,8 @@ pub struct Store {
     pub(crate) redactor: Redactor,
     /// Where it lies, when it is a file.
     pub(crate) file: Option<DbFile>,
+    /// Which PostgreSQL database it is.
+    pub(crate) identity: Option<Uuid>,
     /// How long an answer of PostgreSQL is waited for while it is away ([`patient`](Self::patient)).
     pub(crate) patience: Duration,
 }
@@ -81,6 +84,8 @@ pub struct Opening {
     pub patience: Duration,
     /// How long to wait for a PostgreSQL that is away, now and later ([`Store::patient`]).
     pub away: Duration,
+    /// The PostgreSQL database that it has to be ([`Store::identity`]); any where nothing is known.
+    pub known: Option<Uuid>,
 }
 
 impl Default for Opening {
@@ -89,6 +94,7 @@ impl Default for Opening {
             create: true,
             patience: Duration::from_secs(5),
             away: Duration::ZERO,
+            known: None,
         }
     }
 }

@@ -42,6 +42,15 @@ pub enum StoreError {
         /// The newest backup beside it.
         backup: Option<PathBuf>,
     },
+    /// The database is not the one that the caller knows.
+    #[error("the database is not the one that this home worked with: {}", match .is_empty {
+        true => "it is empty, as one that was made anew",
+        false => "another fleet's, or one that was made anew, has its address now",
+    })]
+    Another {
+        /// Whether nothing of Carson's is in it.
+        is_empty: bool,
+    },
     /// A query failed for a reason that an operator can mend.
     #[error("{trouble}")]
     Trouble {
@@ -77,7 +86,7 @@ pub enum StoreError {
     },
 }
 
-/// Why a database in a file fails, as far as it says so.
+/// Why a database fails, as far as it says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Trouble {
     /// Its pages do not make sense.
@@ -95,6 +104,17 @@ pub enum Trouble {
     /// Somebody else holds it.
     #[error("another process holds the database locked")]
     Locked,
+    /// The role may not do what Carson does.
+    #[error("the database server does not allow it to the role that Carson signs in as")]
+    Denied,
+    /// A server has no connection left.
+    #[error("the database server takes no more connections")]
+    Crowded,
+    /// Tables that were there are gone.
+    #[error(
+        "tables of the fleet are gone from the database: it was made anew, or they were dropped"
+    )]
+    Bare,
 }
 
 impl Trouble {
@@ -106,6 +126,9 @@ impl Trouble {
             return match code.as_ref() {
                 "53100" => Some(Self::Full),
                 "25006" => Some(Self::ReadOnly),
+                "42501" => Some(Self::Denied),
+                "42P01" => Some(Self::Bare),
+                "53300" => Some(Self::Crowded),
                 "XX001" | "XX002" => Some(Self::Damaged),
                 _ => None,
             };
@@ -138,6 +161,7 @@ impl StoreError {
         matches!(
             self,
             Self::Unusable { .. }
+                | Self::Another { .. }
                 | Self::Trouble {
                     trouble: Trouble::Damaged,
                     ..
@@ -172,9 +196,7 @@ impl StoreError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Url { .. } => "write sqlite:/path/to/carson.db or postgres://user@host/name",
-            Self::Open { url, .. } if url.starts_with("postgres") => {
-                "check that the server runs at that address and takes this user and password (`psql` with the same address says it)"
-            }
+            Self::Open { url, source } if url.starts_with("postgres") => hint_of_server(source),
             Self::Open { .. } => {
                 "check that the path is writable; a damaged file can be moved away and restored from a backup"
             }
@@ -185,6 +207,10 @@ impl StoreError {
             Self::Unusable { backup: None, .. } => {
                 "there is no backup beside it; move the file away to begin with an empty one"
             }
+            Self::Another { .. } => {
+                "bring the old one back under its name (pg_restore of its dump), or name it in database.url; to begin \
+                 anew with this one, remove state/database of this home"
+            }
             Self::Trouble { trouble, .. } => match trouble {
                 Trouble::Damaged => "stop the daemon, then `carson backup restore`",
                 Trouble::Full => "make room on its disk; nothing is lost, and work goes on then",
@@ -193,6 +219,15 @@ impl StoreError {
                 }
                 Trouble::Disk => "look at the disk and at the kernel's log",
                 Trouble::Locked => "find the process that holds it (`fuser`), and try again",
+                Trouble::Denied => {
+                    "the role has to own the database and its tables: ALTER DATABASE name OWNER TO role, or make the \
+                     database with CREATE DATABASE name OWNER role (docs/HOSTS.md)"
+                }
+                Trouble::Crowded => CROWDED,
+                Trouble::Bare => {
+                    "stop the daemons, and bring the database back from its dump (pg_restore); every command says \
+                     whether it is still another one"
+                }
             },
             Self::Query(_) => "look at the disk and at the database server's log",
             Self::Fenced { .. } => {
@@ -200,6 +235,48 @@ impl StoreError {
             }
             Self::Backup { .. } => "`carson backup list` shows what there is",
             Self::Row { .. } => "a newer carson may have written it: install that version again",
+        }
+    }
+}
+
+const CROWDED: &str = "raise max_connections of the server or the CONNECTION LIMIT of the role, or fire less at once \
+                       (fleet.max_firings): each process of Carson holds up to 4 connections";
+
+/// What to do about a server that lets nobody in. The codes:
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+fn hint_of_server(source: &sqlx::Error) -> &'static str {
+    let code = source
+        .as_database_error()
+        .and_then(sqlx::error::DatabaseError::code);
+    match (source, code.as_deref()) {
+        (sqlx::Error::Configuration(_), _) => {
+            "in an address, a user or a password has to be percent-encoded: # is %23, % is %25, / is %2F, : is %3A, \
+             ? is %3F, @ is %40; or leave the password out, and put it into ~/.pgpass"
+        }
+        (sqlx::Error::Tls(_), _) => {
+            "the server and sslmode in database.url do not agree on TLS: switch ssl on at the server, or name the \
+             certificate that it is signed by (sslmode=verify-full&sslrootcert=/path/to/ca.crt)"
+        }
+        (sqlx::Error::Io(said), _) if said.kind() == std::io::ErrorKind::InvalidData => {
+            "the server's certificate is not one for this host name by somebody who is trusted: name the certificate \
+             that it is signed by (sslrootcert=/path/to/ca.crt), and the host as the certificate has it"
+        }
+        (_, Some("28P01")) => {
+            "a role that is not there is answered so, too: make it, or give it that password (ALTER ROLE name PASSWORD '…'), or mend it in database.url or ~/.pgpass; in \
+             an address #, %, /, :, ? and @ have to be percent-encoded (# is %23, % is %25)"
+        }
+        (_, Some("28000")) => {
+            "the server has no such role (CREATE ROLE name LOGIN), or its pg_hba.conf no line that lets it in from \
+             here, or only with TLS (hostssl): add ?sslmode=verify-full to database.url then, or take sslmode=disable away"
+        }
+        (_, Some("3D000")) => "make it: CREATE DATABASE name OWNER role (docs/HOSTS.md)",
+        (_, Some("42501")) => {
+            "let the role in: GRANT CONNECT ON DATABASE name TO role (docs/HOSTS.md)"
+        }
+        (_, Some("53300")) => CROWDED,
+        _ => {
+            "check that the server runs at that address and takes this user and password (`psql` with the same address \
+             says it)"
         }
     }
 }

@@ -43,6 +43,15 @@ row! {
         pub beat_at: DateTime<Utc>,
         /// Whether its lease stands, by the clock of the database; nothing where hosts hold none.
         pub holds: Option<bool>,
+        /// Until when that stands, or stood.
+        pub lease_until: Option<DateTime<Utc>>,
+        /// Since when the others take it for dead.
+        pub lapsed_at: Option<DateTime<Utc>>,
+        /// How far its clock was ahead of the database's when it renewed its lease last, in seconds.
+        pub ahead_s: Option<i64>,
+        /// When this was read, by the clock of the database.
+        #[serde(skip)]
+        pub read_at: DateTime<Utc>,
         /// Since when nothing new is to fire there.
         pub drained_at: Option<DateTime<Utc>>,
         /// Its labels, between spaces.
@@ -219,11 +228,14 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn hosts(&self) -> Result<Vec<HostRow>, StoreError> {
-        Ok(on!(self, |pool| sqlx::query_as(
-            "SELECT name, pid, pid_start, version, beat_at, \
-             lease_until > CURRENT_TIMESTAMP AS holds, drained_at, labels FROM host ORDER BY name"
+        Ok(on!(self, |pool| {
+            sqlx::query_as(
+            "SELECT name, pid, pid_start, version, beat_at, lease_until > CURRENT_TIMESTAMP AS holds, \
+             lease_until, lapsed_at, ahead_s, CURRENT_TIMESTAMP AS read_at, drained_at, labels \
+             FROM host ORDER BY name"
         )
         .fetch_all(pool)
-        .await?))
+        .await?
+        }))
     }
 }

@@ -1,9 +1,11 @@
 //! By which name a home's host goes, and what an operator does with hosts.
 
 use carson_core::HostName;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+use nix::unistd::{AccessFlags, access};
 use sqlx::{query, query_scalar};
 
+use crate::away::patiently;
 use crate::db::{Db, Store, on, transaction};
 use crate::error::StoreError;
 
@@ -11,6 +13,25 @@ use crate::error::StoreError;
 const HOME: &str = "home";
 /// Which local forge its home has.
 const FORGE: &str = "forge";
+
+/// How far the clock of a host may be from the database's: by it slots come due, and another host has fired them.
+const APART: TimeDelta = TimeDelta::seconds(30);
+
+/// Whether a clock that is so far ahead of the database's, or behind it, is too far off to fire by.
+#[must_use]
+pub fn is_apart(ahead: TimeDelta) -> bool {
+    ahead.abs() > APART
+}
+
+/// How far a clock is off, in words: what it is of follows.
+#[must_use]
+pub fn off(ahead: TimeDelta) -> String {
+    let how = match ahead > TimeDelta::zero() {
+        true => "ahead of",
+        false => "behind",
+    };
+    format!("{} s {how}", ahead.num_seconds().abs())
+}
 
 impl Store {
     /// The name of the host of the home `id`: `name`, unless another home that shares this database
@@ -30,26 +51,40 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(name.clone());
         };
-        query(
-            "INSERT INTO measured (host, what, value, at) VALUES ($1, $2, $3, $4) \
-             ON CONFLICT (host, what) DO NOTHING",
-        )
-        .bind(name.as_str())
-        .bind(HOME)
-        .bind(id)
-        .bind(now)
-        .execute(pool)
-        .await?;
-        let owner: String =
-            query_scalar("SELECT value FROM measured WHERE host = $1 AND what = $2")
-                .bind(name.as_str())
-                .bind(HOME)
-                .fetch_one(pool)
-                .await?;
+        // Whoever has the name already only looks: a server that takes no row can still be asked.
+        let owner = match self.home_of(name).await? {
+            Some(owner) => owner,
+            None => {
+                patiently!(
+                    self,
+                    query(
+                        "INSERT INTO measured (host, what, value, at) VALUES ($1, $2, $3, $4) \
+                         ON CONFLICT (host, what) DO NOTHING",
+                    )
+                    .bind(name.as_str())
+                    .bind(HOME)
+                    .bind(id)
+                    .bind(now)
+                    .execute(pool)
+                    .await?
+                );
+                self.home_of(name).await?.unwrap_or_else(|| id.to_owned())
+            }
+        };
         Ok(match owner == id {
             true => name.clone(),
             false => name.of_home(id),
         })
+    }
+
+    async fn home_of(&self, name: &HostName) -> Result<Option<String>, StoreError> {
+        Ok(on!(self, |pool| query_scalar(
+            "SELECT value FROM measured WHERE host = $1 AND what = $2"
+        )
+        .bind(name.as_str())
+        .bind(HOME)
+        .fetch_optional(pool)
+        .await?))
     }
 
     /// The hosts that keep the issues of a local forge apart from this one's, which is called `id`. A daemon's
@@ -67,40 +102,70 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(Vec::new());
         };
-        let others: Vec<String> = query_scalar(
-            "SELECT host FROM measured WHERE what = $2 AND host <> $1 AND value <> $3 ORDER BY host",
-        )
-        .bind(me.as_str())
-        .bind(FORGE)
-        .bind(id)
-        .fetch_all(pool)
-        .await?;
-        // One that may not start is none of the fleet, and must not keep the others from starting again.
-        if is_daemon && others.is_empty() {
-            query(
-                "INSERT INTO measured (host, what, value, at) VALUES ($1, $2, $3, $4) \
-                 ON CONFLICT (host, what) DO UPDATE SET value = excluded.value, at = excluded.at",
+        let others: Vec<String> = patiently!(
+            self,
+            query_scalar(
+                "SELECT host FROM measured WHERE what = $2 AND host <> $1 AND value <> $3 ORDER BY host",
             )
             .bind(me.as_str())
             .bind(FORGE)
             .bind(id)
-            .bind(now)
-            .execute(pool)
-            .await?;
+            .fetch_all(pool)
+            .await?
+        );
+        // One that may not start is none of the fleet, and must not keep the others from starting again.
+        if is_daemon && others.is_empty() {
+            patiently!(
+                self,
+                query(
+                    "INSERT INTO measured (host, what, value, at) VALUES ($1, $2, $3, $4) \
+                     ON CONFLICT (host, what) DO UPDATE SET value = excluded.value, at = excluded.at",
+                )
+                .bind(me.as_str())
+                .bind(FORGE)
+                .bind(id)
+                .bind(now)
+                .execute(pool)
+                .await?
+            );
         }
         Ok(others)
     }
 
-    /// What time it is by the clock of the database; none where that is this machine's own.
+    /// How far `now` is ahead of the clock of the database, where that is too far to fire by ([`is_apart`]). A file has
+    /// no clock but this machine's.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn clock(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
+    pub async fn clock_apart(&self, now: DateTime<Utc>) -> Result<Option<TimeDelta>, StoreError> {
         let Db::Postgres(pool) = &self.db else {
             return Ok(None);
         };
-        let now = query_scalar("SELECT clock_timestamp()");
-        Ok(Some(now.fetch_one(pool).await?))
+        let database: DateTime<Utc> = patiently!(
+            self,
+            query_scalar("SELECT clock_timestamp()")
+                .fetch_one(pool)
+                .await?
+        );
+        Ok(Some(now - database).filter(|ahead| is_apart(*ahead)))
+    }
+
+    /// Whether the database takes no row: its disk or its file is read-only, or its server, as a standby is.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub async fn is_read_only(&self) -> Result<bool, StoreError> {
+        match (&self.db, &self.file) {
+            (Db::Postgres(pool), _) => Ok(patiently!(
+                self,
+                query_scalar("SELECT current_setting('transaction_read_only') = 'on'")
+                    .fetch_one(pool)
+                    .await?
+            )),
+            // Opening it to see would drop the locks of every connection of this process.
+            (Db::Sqlite(_), Some(file)) => Ok(access(&file.path, AccessFlags::W_OK).is_err()),
+            (Db::Sqlite(_), None) => Ok(false),
+        }
     }
 
     /// Until when the lease of a host stands; none where it has lapsed, or there is none.
@@ -111,9 +176,13 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(None);
         };
-        let until =
-            query_scalar("SELECT lease_until FROM host WHERE name = $1 AND lease_until > now()");
-        Ok(until.bind(host.as_str()).fetch_optional(pool).await?)
+        Ok(patiently!(
+            self,
+            query_scalar("SELECT lease_until FROM host WHERE name = $1 AND lease_until > now()")
+                .bind(host.as_str())
+                .fetch_optional(pool)
+                .await?
+        ))
     }
 
     /// Lets nothing new fire on a host from now on, or lets it fire again. `false` when it was so before, or there is

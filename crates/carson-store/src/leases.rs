@@ -12,11 +12,11 @@ use sqlx::{query, query_as, query_scalar};
 use uuid::Uuid;
 
 use crate::as_firing::{AsFiring, Epoch};
-use crate::away::patiently;
+use crate::away::{committed, patiently};
 use crate::db::{Db, Store};
 use crate::error::StoreError;
 use crate::firing::{Firing, Raw, select_firing, signed};
-use crate::migrations;
+use crate::{migrations, server};
 
 /// Whether a host's lease stands. One that an older Carson keeps has none, and says every minute that it lives.
 macro_rules! host_lives {
@@ -76,6 +76,9 @@ pub struct Retaken {
     pub fenced: Vec<FiringId>,
 }
 
+/// What a renewal finds: whether the host is drained, the newest migration, the time and the identity of the database.
+type Held = (bool, Option<i64>, DateTime<Utc>, Option<Uuid>);
+
 /// What became of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Renewal {
@@ -102,7 +105,7 @@ impl Store {
     /// Takes the lease of a host, with an epoch that no lease of it had before; nothing where there are none.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// When the database does not answer, or is another one by now.
     pub async fn take_lease(
         &self,
         host: &HostName,
@@ -112,39 +115,43 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(None);
         };
-        let mut tx = pool.begin().await?;
-        let lapsed_at: Option<Option<DateTime<Utc>>> =
-            query_scalar("SELECT lapsed_at FROM host WHERE name = $1 FOR UPDATE")
-                .bind(host.as_str())
-                .fetch_optional(&mut *tx)
-                .await?;
-        let lapsed_at = lapsed_at.flatten();
-        let epoch: i64 = query_scalar(
-            "INSERT INTO host (name, pid, pid_start, version, beat_at, labels, lease_until, held_since) \
-             VALUES ($1, $2, $3, $4, $5, $6, now() + interval '10 seconds', now()) \
-             ON CONFLICT (name) DO UPDATE SET pid = excluded.pid, \
-             pid_start = excluded.pid_start, version = excluded.version, \
-             beat_at = excluded.beat_at, labels = excluded.labels, \
-             lease_until = excluded.lease_until, held_since = now(), lapsed_at = NULL, epoch = host.epoch + 1 \
-             RETURNING epoch",
-        )
-        .bind(host.as_str())
-        .bind(i64::from(daemon.pid))
-        .bind(signed(daemon.pid_start))
-        .bind(daemon.version)
-        .bind(at)
-        .bind(daemon.labels.join(" "))
-        .fetch_one(&mut *tx)
-        .await?;
-        let fenced: Vec<Uuid> = query_scalar(
-            "SELECT id FROM firing WHERE carrier IS NOT NULL AND carrier <> $1 AND host = $1 \
-             AND lease_until >= $2 ORDER BY seq",
-        )
-        .bind(host.as_str())
-        .bind(lapsed_at)
-        .fetch_all(&mut *tx)
-        .await?;
-        tx.commit().await?;
+        let (epoch, lapsed_at, fenced) = committed!(self, pool, {
+            let mut tx = pool.begin().await?;
+            server::refuse_another(self.identity, server::identity(&mut *tx).await?)?;
+            let lapsed_at: Option<Option<DateTime<Utc>>> =
+                query_scalar("SELECT lapsed_at FROM host WHERE name = $1 FOR UPDATE")
+                    .bind(host.as_str())
+                    .fetch_optional(&mut *tx)
+                    .await?;
+            let lapsed_at = lapsed_at.flatten();
+            let epoch: i64 = query_scalar(
+                "INSERT INTO host (name, pid, pid_start, version, beat_at, labels, lease_until, held_since, ahead_s) \
+                 VALUES ($1, $2, $3, $4, $5, $6, now() + interval '10 seconds', now(), \
+                 EXTRACT(EPOCH FROM $5 - clock_timestamp())::bigint) \
+                 ON CONFLICT (name) DO UPDATE SET pid = excluded.pid, \
+                 pid_start = excluded.pid_start, version = excluded.version, \
+                 beat_at = excluded.beat_at, labels = excluded.labels, ahead_s = excluded.ahead_s, \
+                 lease_until = excluded.lease_until, held_since = now(), lapsed_at = NULL, epoch = host.epoch + 1 \
+                 RETURNING epoch",
+            )
+            .bind(host.as_str())
+            .bind(i64::from(daemon.pid))
+            .bind(signed(daemon.pid_start))
+            .bind(daemon.version)
+            .bind(at)
+            .bind(daemon.labels.join(" "))
+            .fetch_one(&mut *tx)
+            .await?;
+            let fenced: Vec<Uuid> = query_scalar(
+                "SELECT id FROM firing WHERE carrier IS NOT NULL AND carrier <> $1 AND host = $1 \
+                 AND lease_until >= $2 ORDER BY seq",
+            )
+            .bind(host.as_str())
+            .bind(lapsed_at)
+            .fetch_all(&mut *tx)
+            .await?;
+            (tx, (epoch, lapsed_at, fenced))
+        });
         Ok(Some(Retaken {
             lease: Lease(epoch),
             lapsed_at,
@@ -152,15 +159,16 @@ impl Store {
         }))
     }
 
-    /// Renews the lease of a host, which has these labels now.
+    /// Renews the lease of a host, which has these labels now, and this time by its own clock.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// When the database does not answer, or is another one by now.
     pub async fn renew_lease(
         &self,
         host: &HostName,
         lease: Lease,
         labels: &[String],
+        at: DateTime<Utc>,
     ) -> Result<Renewal, StoreError> {
         let Db::Postgres(pool) = &self.db else {
             return Ok(Renewal::Held {
@@ -169,24 +177,31 @@ impl Store {
                 now: None,
             });
         };
-        let held: Option<(bool, Option<i64>, DateTime<Utc>)> = query_as(
-            "UPDATE host SET labels = $3, lease_until = now() + interval '10 seconds', \
-             held_since = CASE WHEN lease_until < now() THEN now() ELSE held_since END \
-             WHERE name = $1 AND epoch = $2 AND lapsed_at IS NULL \
-             RETURNING drained_at IS NOT NULL, (SELECT MAX(version) FROM _sqlx_migrations), clock_timestamp()",
-        )
-        .bind(host.as_str())
-        .bind(lease.0)
-        .bind(labels.join(" "))
-        .fetch_optional(pool)
-        .await?;
-        Ok(match held {
-            Some((drained, schema, now)) => Renewal::Held {
-                drained,
-                now: Some(now),
-                newer: schema > migrations::newest(migrations::POSTGRES),
-            },
-            None => Renewal::Lost,
+        let held: Option<Held> = patiently!(
+            self,
+            query_as(
+                "UPDATE host SET labels = $3, lease_until = now() + interval '10 seconds', \
+                 held_since = CASE WHEN lease_until < now() THEN now() ELSE held_since END, \
+                 ahead_s = EXTRACT(EPOCH FROM $4 - clock_timestamp())::bigint \
+                 WHERE name = $1 AND epoch = $2 AND lapsed_at IS NULL \
+                 RETURNING drained_at IS NOT NULL, (SELECT MAX(version) FROM _sqlx_migrations), clock_timestamp(), \
+                 (SELECT id FROM identity LIMIT 1)",
+            )
+            .bind(host.as_str())
+            .bind(lease.0)
+            .bind(labels.join(" "))
+            .bind(at)
+            .fetch_optional(pool)
+            .await?
+        );
+        let Some((drained, schema, now, identity)) = held else {
+            return Ok(Renewal::Lost);
+        };
+        server::refuse_another(self.identity, identity)?;
+        Ok(Renewal::Held {
+            drained,
+            now: Some(now),
+            newer: schema > migrations::newest(migrations::POSTGRES),
         })
     }
 
@@ -268,30 +283,32 @@ impl Store {
         let Db::Postgres(pool) = &self.db else {
             return Ok(None);
         };
-        let mut tx = pool.begin().await?;
-        let epoch: Option<i64> = query_scalar(concat!(
-            "UPDATE firing SET epoch = firing.epoch + 1, carrier = $1, \
-             lease_until = now() + interval '30 seconds' \
-             WHERE firing.id = $2 AND firing.epoch = $3 AND firing.ended_at IS NULL AND ",
-            nobodys!(),
-            " RETURNING firing.epoch"
-        ))
-        .bind(me.as_str())
-        .bind(row.id.uuid())
-        .bind(row.epoch.0)
-        .fetch_optional(&mut *tx)
-        .await?;
-        if epoch.is_some() {
-            query(
-                "UPDATE host SET epoch = epoch + 1, lapsed_at = now() \
-                 WHERE name = $1 AND lapsed_at IS NULL \
-                 AND COALESCE(lease_until, beat_at + interval '3 minutes') < now() - interval '5 seconds'",
-            )
-            .bind(row.carrier.as_ref().unwrap_or(&row.host).as_str())
-            .execute(&mut *tx)
+        let epoch = committed!(self, pool, {
+            let mut tx = pool.begin().await?;
+            let epoch: Option<i64> = query_scalar(concat!(
+                "UPDATE firing SET epoch = firing.epoch + 1, carrier = $1, \
+                 lease_until = now() + interval '30 seconds' \
+                 WHERE firing.id = $2 AND firing.epoch = $3 AND firing.ended_at IS NULL AND ",
+                nobodys!(),
+                " RETURNING firing.epoch"
+            ))
+            .bind(me.as_str())
+            .bind(row.id.uuid())
+            .bind(row.epoch.0)
+            .fetch_optional(&mut *tx)
             .await?;
-        }
-        tx.commit().await?;
+            if epoch.is_some() {
+                query(
+                    "UPDATE host SET epoch = epoch + 1, lapsed_at = now() \
+                     WHERE name = $1 AND lapsed_at IS NULL \
+                     AND COALESCE(lease_until, beat_at + interval '3 minutes') < now() - interval '5 seconds'",
+                )
+                .bind(row.carrier.as_ref().unwrap_or(&row.host).as_str())
+                .execute(&mut *tx)
+                .await?;
+            }
+            (tx, epoch)
+        });
         Ok(epoch.map(Epoch))
     }
 
@@ -309,16 +326,19 @@ impl Store {
             return Ok(0);
         };
         let repos: Vec<&str> = repos.iter().map(|repo| repo.as_str()).collect();
-        let done = query(concat!(
-            "UPDATE firing SET epoch = firing.epoch + 1, carrier = $1 \
-             WHERE firing.ended_at IS NOT NULL AND firing.repo = ANY($2) \
-             AND firing.id IN (SELECT effect.firing FROM effect WHERE effect.state = 'owed') AND ",
-            nobodys!()
-        ))
-        .bind(me.as_str())
-        .bind(repos)
-        .execute(pool)
-        .await?;
+        let done = patiently!(
+            self,
+            query(concat!(
+                "UPDATE firing SET epoch = firing.epoch + 1, carrier = $1 \
+                 WHERE firing.ended_at IS NOT NULL AND firing.repo = ANY($2) \
+                 AND firing.id IN (SELECT effect.firing FROM effect WHERE effect.state = 'owed') AND ",
+                nobodys!()
+            ))
+            .bind(me.as_str())
+            .bind(&repos)
+            .execute(pool)
+            .await?
+        );
         Ok(done.rows_affected())
     }
 }
@@ -332,13 +352,16 @@ impl AsFiring<'_> {
         let Db::Postgres(pool) = &self.store.db else {
             return Ok(());
         };
-        let row: Option<(i64, bool)> = query_as(
-            "SELECT epoch, EXISTS (SELECT 1 FROM host WHERE host.name = firing.host \
-             AND host.lease_until > now() + interval '6 seconds') FROM firing WHERE id = $1",
-        )
-        .bind(self.id.uuid())
-        .fetch_optional(pool)
-        .await?;
+        let row: Option<(i64, bool)> = patiently!(
+            self.store,
+            query_as(
+                "SELECT epoch, EXISTS (SELECT 1 FROM host WHERE host.name = firing.host \
+                 AND host.lease_until > now() + interval '6 seconds') FROM firing WHERE id = $1",
+            )
+            .bind(self.id.uuid())
+            .fetch_optional(pool)
+            .await?
+        );
         self.must_be(row.map(|(epoch, _)| epoch))?;
         match row {
             Some((_, false)) => self.extend("10 seconds").await,

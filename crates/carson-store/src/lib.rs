@@ -25,9 +25,10 @@
 //!
 //! Reading order: `db.rs`, `firing.rs` (the rows), `claim.rs`, `as_firing.rs`, `leases.rs`, `progress.rs`, `ending.rs`, `effects.rs`, `undo.rs`,
 //! `gate.rs`, `stops.rs`, `outages.rs`, `pauses.rs`, `usage.rs`, `used.rs`, `counts.rs`, `spans.rs`, `pull_ends.rs`, `checks.rs`, `outbox.rs`,
-//! `approvals.rs`, `chat.rs`, `inbox.rs`, `faces.rs`, `jobs.rs`, `lessons/`; then `sqlite.rs` and
+//! `approvals.rs`, `chat.rs`, `inbox.rs`, `faces.rs`, `jobs.rs`, `lessons/`; then `server.rs`, `sqlite.rs` and
 //! `backup.rs`, `restore.rs`.
 
+mod address;
 mod approvals;
 mod as_firing;
 mod away;
@@ -62,6 +63,7 @@ mod pull_ends;
 mod read;
 mod restore;
 mod row;
+mod server;
 mod spans;
 mod sqlite;
 mod stops;
@@ -70,6 +72,7 @@ mod undo;
 mod usage;
 mod used;
 
+pub use address::shown_address;
 pub use approvals::{ApprovalRow, Decision, NewApproval, PlanAt};
 pub use as_firing::{AsFiring, Epoch};
 pub use chat::{QuietRow, TrustRow};
@@ -84,6 +87,7 @@ pub use events::{EventRow, HostRow};
 pub use faces::FaceRow;
 pub use firing::{BlockedCall, Firing, StageRow};
 pub use gate::GateQuery;
+pub use host::{is_apart, off};
 pub use inbox::{HeardRow, Kept, NewHeard};
 pub use jobs::{JobRow, Stale};
 pub use leases::{Daemon, Lease, Renewal, Retaken};

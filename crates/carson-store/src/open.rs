@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use carson_redact::Redactor;
 use sqlx::SqlitePool;
-use sqlx::migrate::MigrateError;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::SqliteConnectOptions;
 
-use crate::away::Waits;
+use crate::address::shown_address;
 use crate::db::{Db, Opening, Store};
-use crate::error::{StoreError, Trouble};
-use crate::{away, migrations, sqlite};
+use crate::error::StoreError;
+use crate::{server, sqlite};
 
 impl Store {
     /// Opens `sqlite:PATH` (made when missing, readable by its owner only) or `postgres://…`, and
@@ -30,13 +29,13 @@ impl Store {
     /// # Errors
     /// When it cannot be opened, or its schema is newer than this version.
     pub async fn open_as(url: &str, opening: Opening) -> Result<Self, StoreError> {
-        let shown = without_password(url);
+        let shown = shown_address(url);
         if let Some(path) = url.strip_prefix("sqlite:") {
             let path = Path::new(path.strip_prefix("//").unwrap_or(path));
             return sqlite::open(path, shown, opening).await;
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return open_postgres(url, &shown, opening.away).await;
+            return server::open(url, opening).await;
         }
         Err(StoreError::Url { url: shown })
     }
@@ -60,87 +59,16 @@ impl Store {
             db,
             notes: None,
             file: None,
+            identity: None,
             redactor: Redactor::default(),
             patience: Duration::ZERO,
         }
     }
 }
 
-async fn open_postgres(url: &str, shown: &str, patience: Duration) -> Result<Store, StoreError> {
-    let mut waits = Waits::at_most(patience);
-    let pool = loop {
-        // Bringing the schema up to date takes the time that it takes.
-        match connected(url, shown).await {
-            Err(error) if waits.again(&error).await => {}
-            answered => break answered?,
-        }
-    };
-    waits.over();
-    Ok(Store {
-        db: Db::Postgres(pool),
-        notes: None,
-        file: None,
-        redactor: Redactor::default(),
-        patience,
-    })
-}
-
-async fn connected(url: &str, shown: &str) -> Result<PgPool, StoreError> {
-    let open = |source| StoreError::Open {
-        url: shown.to_owned(),
-        source,
-    };
-    let options = PgConnectOptions::from_str(url).map_err(open)?;
-    let pool = away::pool().connect_with(options).await.map_err(open)?;
-    let migrated = migrations::migrator(migrations::POSTGRES).run(&pool).await;
-    migrated.map_err(|source| match source {
-        // Of the connection or the server, and not of the schema.
-        MigrateError::Execute(source) if Trouble::of(&source).is_some() => source.into(),
-        MigrateError::Execute(source) => open(source),
-        source => StoreError::Schema {
-            url: shown.to_owned(),
-            source,
-        },
-    })?;
-    Ok(pool)
-}
-
-/// The address as it may stand in a message.
-fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    // A password may stand among the parameters too.
-    let rest = rest.split('?').next().unwrap_or_default();
-    match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}@{host}")
-        }
-        None => format!("{scheme}://{rest}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passwords_stay_out_of_messages() {
-        assert_eq!(
-            without_password("postgres://me:secret@host/db"),
-            "postgres://me@host/db"
-        );
-        assert_eq!(
-            without_password("postgres://me@host/db?password=secret"),
-            "postgres://me@host/db"
-        );
-        assert_eq!(
-            without_password("postgres://host/db?password=secret"),
-            "postgres://host/db"
-        );
-        assert_eq!(without_password("sqlite:/tmp/x"), "sqlite:/tmp/x");
-    }
 
     #[tokio::test]
     async fn what_was_acknowledged_survives_a_power_cut() {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use sqlx::{query_as, query_scalar};
 use uuid::Uuid;
 
+use crate::away::patiently;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::{BlockedCall, Firing, Raw, StageRow, parsed, select_firing, small};
@@ -114,7 +115,8 @@ impl Store {
                 .fetch_all(pool)
                 .await?
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool) => patiently!(
+                self,
                 query_as(
                     "SELECT id FROM firing WHERE position($1 in replace(id::text, '-', '')) > 0 \
                      ORDER BY seq DESC LIMIT 10",
@@ -122,7 +124,7 @@ impl Store {
                 .bind(digits)
                 .fetch_all(pool)
                 .await?
-            }
+            ),
         })
     }
 
@@ -135,12 +137,13 @@ impl Store {
                     .fetch_all(pool)
                     .await?
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool) => patiently!(
+                self,
                 query_as("SELECT id FROM firing WHERE right(id::text, 8) = $1")
                     .bind(digits)
                     .fetch_all(pool)
                     .await?
-            }
+            ),
         })
     }
 
@@ -249,25 +252,27 @@ impl Store {
     pub async fn newest_of(&self, roles: &[&RoleName]) -> Result<Vec<Firing>, StoreError> {
         let names: Vec<&str> = roles.iter().map(|role| role.as_str()).collect();
         let names = serde_json::json!(names).to_string();
-        let rows: Vec<Raw> =
-            match &self.db {
-                Db::Sqlite(pool) => {
-                    query_as(select_firing!(
-                        "FROM json_each($1) r JOIN firing ON firing.seq = \
-                     (SELECT MAX(other.seq) FROM firing other WHERE other.role = r.value)"
-                    ))
-                    .bind(names)
-                    .fetch_all(pool)
-                    .await?
-                }
-                Db::Postgres(pool) => query_as(select_firing!(
-                    "FROM json_array_elements_text($1::json) r(value) JOIN firing ON firing.seq = \
+        let rows: Vec<Raw> = match &self.db {
+            Db::Sqlite(pool) => {
+                query_as(select_firing!(
+                    "FROM json_each($1) r JOIN firing ON firing.seq = \
                      (SELECT MAX(other.seq) FROM firing other WHERE other.role = r.value)"
                 ))
                 .bind(names)
                 .fetch_all(pool)
-                .await?,
-            };
+                .await?
+            }
+            Db::Postgres(pool) => patiently!(
+                self,
+                query_as(select_firing!(
+                    "FROM json_array_elements_text($1::json) r(value) JOIN firing ON firing.seq = \
+                         (SELECT MAX(other.seq) FROM firing other WHERE other.role = r.value)"
+                ))
+                .bind(&names)
+                .fetch_all(pool)
+                .await?
+            ),
+        };
         rows.into_iter().map(TryInto::try_into).collect()
     }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 use sqlx::query_as;
 use uuid::Uuid;
 
+use crate::away::patiently;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::{Firing, Raw, large, maybe, parsed, select_firing, small};
@@ -176,14 +177,17 @@ impl Store {
                 with_quiet,
                 each
             ),
-            Db::Postgres(pool) => drawn!(
-                pool,
-                "FROM json_array_elements_text($1::json) r(value) CROSS JOIN LATERAL (",
-                ") newest JOIN firing ON firing.seq = newest.seq",
-                roles,
-                span,
-                with_quiet,
-                each
+            Db::Postgres(pool) => patiently!(
+                self,
+                drawn!(
+                    pool,
+                    "FROM json_array_elements_text($1::json) r(value) CROSS JOIN LATERAL (",
+                    ") newest JOIN firing ON firing.seq = newest.seq",
+                    &roles,
+                    span,
+                    with_quiet,
+                    each
+                )
             ),
         };
         rows.into_iter().map(TryInto::try_into).collect()
@@ -214,7 +218,9 @@ impl Store {
         }
         let rows: Vec<QuietRaw> = match &self.db {
             Db::Sqlite(pool) => asked!(pool, "value FROM json_each($1)"),
-            Db::Postgres(pool) => asked!(pool, "json_array_elements_text($1::json)"),
+            Db::Postgres(pool) => {
+                patiently!(self, asked!(pool, "json_array_elements_text($1::json)"))
+            }
         };
         let quiet = |raw: QuietRaw| {
             let (first, last) = raw.first.zip(raw.last)?;
@@ -256,7 +262,9 @@ impl Store {
         }
         let (found,): (i64,) = match &self.db {
             Db::Sqlite(pool) => asked!(pool, "value FROM json_each($1)"),
-            Db::Postgres(pool) => asked!(pool, "json_array_elements_text($1::json)"),
+            Db::Postgres(pool) => {
+                patiently!(self, asked!(pool, "json_array_elements_text($1::json)"))
+            }
         };
         Ok(found > i64::from(most))
     }
@@ -282,7 +290,12 @@ impl Store {
         }
         let rows: Vec<(String, i64)> = match &self.db {
             Db::Sqlite(pool) => asked!(pool, "json_each($1) o"),
-            Db::Postgres(pool) => asked!(pool, "json_array_elements_text($1::json) o(value)"),
+            Db::Postgres(pool) => {
+                patiently!(
+                    self,
+                    asked!(pool, "json_array_elements_text($1::json) o(value)")
+                )
+            }
         };
         let ended = rows.into_iter().filter(|(_, count)| *count > 0);
         ended
@@ -311,14 +324,17 @@ impl Store {
                 since,
                 newest
             ),
-            Db::Postgres(pool) => history!(
-                pool,
-                "FROM json_array_elements_text($1::json) r(value) CROSS JOIN LATERAL (",
-                ") newest JOIN firing ON firing.seq = newest.seq",
-                "EXTRACT(EPOCH FROM firing.ended_at - firing.claimed_at)",
-                roles,
-                since,
-                newest
+            Db::Postgres(pool) => patiently!(
+                self,
+                history!(
+                    pool,
+                    "FROM json_array_elements_text($1::json) r(value) CROSS JOIN LATERAL (",
+                    ") newest JOIN firing ON firing.seq = newest.seq",
+                    "EXTRACT(EPOCH FROM firing.ended_at - firing.claimed_at)",
+                    &roles,
+                    since,
+                    newest
+                )
             ),
         };
         let history = |raw: HistoryRaw| {

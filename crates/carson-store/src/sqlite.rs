@@ -83,6 +83,7 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
             path: path.to_owned(),
             inode: inode(path),
         }),
+        identity: None,
         redactor: carson_redact::Redactor::default(),
         patience: Duration::ZERO,
     })

@@ -36,7 +36,12 @@ do = [{ say = "[APPROVE]" }]
 "#;
 
 /// A host of this name. Its role `butler` fires at this cadence; its sessions wait at a barrier where they are to.
-fn host(database: &TestDatabase, name: &str, cadence: &str, waits: bool) -> TestFleet {
+pub(crate) fn host(database: &TestDatabase, name: &str, cadence: &str, waits: bool) -> TestFleet {
+    host_at(&database.url(), name, cadence, waits)
+}
+
+/// The same by the address of the database.
+pub(crate) fn host_at(url: &str, name: &str, cadence: &str, waits: bool) -> TestFleet {
     let fleet = TestFleet::new();
     let barrier = match waits {
         true => format!("{{ barrier = {:?} }}, ", barrier(&fleet)),
@@ -49,16 +54,13 @@ fn host(database: &TestDatabase, name: &str, cadence: &str, waits: bool) -> Test
     let settings = fs::read_to_string(&path).unwrap();
     let settings = settings
         .replace("host = \"here\"", &format!("host = {name:?}"))
-        .replace(
-            "[repos.",
-            &format!("[database]\nurl = {:?}\n\n[repos.", database.url()),
-        );
+        .replace("[repos.", &format!("[database]\nurl = {url:?}\n\n[repos."));
     fs::write(path, settings).unwrap();
     fleet
 }
 
 /// One fleet has one forge and one remote, wherever it runs.
-fn share(first: &TestFleet, other: &TestFleet) {
+pub(crate) fn share(first: &TestFleet, other: &TestFleet) {
     let path = other.home().join("carson.toml");
     let settings = fs::read_to_string(&path).unwrap();
     let remote = |fleet: &TestFleet| format!("url = {:?}\nbase", fleet.remote());
@@ -72,17 +74,17 @@ fn barrier(fleet: &TestFleet) -> PathBuf {
 }
 
 /// A host with a firing that stands still in the middle of its work.
-struct Scene {
-    here: TestFleet,
-    there: TestFleet,
+pub(crate) struct Scene {
+    pub(crate) here: TestFleet,
+    pub(crate) there: TestFleet,
     daemon: Daemon,
     firing: Child,
-    id: String,
+    pub(crate) id: String,
     database: TestDatabase,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let database = TestDatabase::new();
         let here = host(&database, "here", "0 0 1 1 *", true);
         let there = host(&database, "there", "* * * * * *", false);
@@ -110,7 +112,7 @@ impl Scene {
     }
 
     /// Everything of Carson's that runs on the first host.
-    fn signal_host(&self, signal: Signal) {
+    pub(crate) fn signal_host(&self, signal: Signal) {
         let own = [self.daemon.pid(), self.firing.id()];
         let own = own.map(|pid| i32::try_from(pid).unwrap());
         for pid in own.into_iter().chain(self.here.descendants()) {

@@ -35,6 +35,7 @@ mod hook_firing;
 mod hook_plays;
 mod hostile;
 mod hosts;
+mod hosts_told;
 mod init;
 mod injection;
 mod keep;

@@ -2,9 +2,10 @@
 
 use carson_core::text::{ago, counted};
 use carson_operator::Ask;
-use carson_operator::daemons::Life;
-use carson_operator::hosts::{Drain, Host, List, Remove, Resume, Stands};
-use chrono::{DateTime, Utc};
+use carson_operator::daemons::{Daemon, Life};
+use carson_operator::hosts::{Drain, Host, List, Remove, Resume, Running, Stands};
+use carson_store::off;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::app::App;
 use crate::args::HostsAction;
@@ -17,7 +18,7 @@ pub async fn run(app: &App, action: Option<HostsAction>) -> Result<u8, CommandEr
         HostsAction::List => {
             let hosts = List {}.answer(&home).await?;
             let now = home.clock.now();
-            let header = ["HOST", "DAEMON", "VERSION", "FIRINGS", "LABELS"];
+            let header = ["HOST", "DAEMON", "LEASE", "VERSION", "RUNS", "LABELS"];
             let none = "no daemon was ever here: `carson daemon` starts one";
             print::list(app.json, &hosts, none, &header, |host| row(host, now));
         }
@@ -47,19 +48,60 @@ pub async fn run(app: &App, action: Option<HostsAction>) -> Result<u8, CommandEr
 
 fn row(host: &Host, now: DateTime<Utc>) -> Vec<String> {
     let daemon = &host.daemon.row;
-    let life = match host.daemon.life {
-        Life::Runs if daemon.drained_at.is_some() => "drained".to_owned(),
-        Life::Runs => "runs".to_owned(),
-        Life::Silent => format!("silent; heard of {}", ago(now - daemon.beat_at)),
-        Life::Ended => "not running".to_owned(),
+    let name = match host.here {
+        true => format!("{} (this host)", daemon.name),
+        false => daemon.name.clone(),
     };
     vec![
-        daemon.name.clone(),
-        life,
+        name,
+        stands(&host.daemon, now),
+        lease(&host.daemon),
         daemon.version.clone(),
-        host.firings.to_string(),
+        runs(&host.running),
         daemon.labels.clone(),
     ]
+}
+
+/// Whether its daemon lives, and what keeps it from firing.
+fn stands(daemon: &Daemon, now: DateTime<Utc>) -> String {
+    let row = &daemon.row;
+    let heard = || format!("heard of {}", ago(now - row.beat_at));
+    let mut all = vec![match daemon.life {
+        Life::Runs => "runs".to_owned(),
+        _ if row.lapsed_at.is_some() => format!("fenced: others conclude its firings; {}", heard()),
+        Life::Silent => format!("silent; {}", heard()),
+        Life::Ended => "not running".to_owned(),
+    }];
+    if row.drained_at.is_some() {
+        all.push("drained".to_owned());
+    }
+    if let Some(ahead) = daemon.apart() {
+        all.push(format!(
+            "its clock is {} the database's: fires nothing",
+            off(ahead)
+        ));
+    }
+    all.join("; ")
+}
+
+fn lease(daemon: &Daemon) -> String {
+    match daemon.lease_for() {
+        None => "none".to_owned(),
+        Some(left) if left > TimeDelta::zero() => format!("{} s more", left.num_seconds()),
+        Some(left) => format!("ended {}", ago(-left)),
+    }
+}
+
+fn runs(firings: &[Running]) -> String {
+    if firings.is_empty() {
+        return "nothing".to_owned();
+    }
+    let one = |one: &Running| {
+        let from = one.taken_from.as_ref();
+        let from = from.map_or_else(String::new, |from| format!(" of {from}"));
+        format!("{} {}{from}", one.role, one.firing.short())
+    };
+    firings.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 fn drained(done: &Stands) -> String {

@@ -72,7 +72,7 @@ pub async fn discard(app: &App, firing: String) -> Result<u8, CommandError> {
     let home = app.home().await?;
     let gone = Discard { firing }.answer(&home).await?;
     let text = match &gone.bench {
-        Discarded::Not(why) => format!("it stays: {why}"),
+        Discarded::Not(why) | Discarded::Missing(why) => format!("it stays: {why}"),
         Discarded::Gone { kept, lost } => {
             let kept = match kept {
                 Ok(None) => "everything that could be read was safe before".to_owned(),

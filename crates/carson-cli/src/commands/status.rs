@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use carson_core::admission::{Spent, UsageWindow};
 use carson_core::text::{ago, counted, instant};
-use carson_firing::standing::{resume, shut};
+use carson_firing::standing::{READ_ONLY, resume, shut};
 use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::daemons::Life;
@@ -126,6 +126,12 @@ fn stops(seen: &Seen) {
     if let Some(why) = &seen.no_room {
         alarm(&format!("NO ROOM: {why}"));
     }
+    if seen.read_only {
+        alarm(&format!("READ-ONLY: {READ_ONLY}"));
+    }
+    for clock in &seen.clocks {
+        alarm(&format!("CLOCK: {clock}"));
+    }
     for face in &seen.faces {
         alarm(&format!("SHUT: {}", shut(face)));
     }
@@ -239,11 +245,16 @@ fn running(seen: &Seen) {
             true => "; its process is gone: `carson prune` saves its work and ends it",
             false => "",
         };
+        let host = row.carrier.as_ref().unwrap_or(&row.host);
+        let host = match *host == seen.host {
+            true => String::new(),
+            false => format!(" on {host}"),
+        };
         let title = row.title.as_ref().filter(|_| !work.is_empty());
         let title = title.map_or_else(String::new, |title| format!(" {title}"));
         let cost = row.spent().map(|spent| format!(", {spent}"));
         print::row(&format!(
-            "running {} {}{work}{title}: {}, {}{}{gone}",
+            "running {} {}{host}{work}{title}: {}, {}{}{gone}",
             row.id.short(),
             row.role,
             state(row),

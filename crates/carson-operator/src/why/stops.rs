@@ -13,6 +13,7 @@ use carson_core::RepoName;
 use carson_core::admission::{Gate, Pause, SkipReason};
 use carson_core::stops::{self, Cause, Change, SettingsFile};
 use carson_core::text::instant;
+use carson_firing::standing::{READ_ONLY, SET_CLOCK};
 use carson_home::{Home, disk_space};
 use carson_store::Firing;
 use chrono::{DateTime, Utc};
@@ -97,6 +98,7 @@ pub(super) async fn standing_stops(
         let change = Change::default().text("make room on that disk; it goes on by itself then");
         stops.push(Stop::new("room", why, change));
     }
+    stops.extend(ground(home, now).await?);
     stops.extend(cadence(role));
     let repo = match role.repos.first() {
         Some(repo) if home.fleet.repos.len() > 1 => format!(" --repo {repo}"),
@@ -135,6 +137,25 @@ pub(super) async fn standing_stops(
         };
         let change = Change::default().command("daemon");
         stops.push(Stop::new("daemon", why, or_by_hand(change, role)));
+    }
+    Ok(stops)
+}
+
+/// What of the database keeps this host from firing.
+async fn ground(home: &Home, now: DateTime<Utc>) -> Result<Vec<Stop>, Refusal> {
+    let mut stops = Vec::new();
+    if home.store.is_read_only().await? {
+        let change = Change::default()
+            .text("make its disk or its file writable, or name the primary in database.url");
+        stops.push(Stop::new("read-only", READ_ONLY, change));
+    }
+    if let Some(ahead) = home.store.clock_apart(now).await? {
+        let why = format!(
+            "the clock of this machine is {} the database's: nothing fires on {}",
+            carson_store::off(ahead),
+            home.fleet.host
+        );
+        stops.push(Stop::new("clock", why, Change::default().text(SET_CLOCK)));
     }
     Ok(stops)
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use sqlx::{query_as, query_scalar};
 
 use super::rows::{LessonRaw, LessonRow, Times, select_lesson};
+use crate::away::patiently;
 use crate::db::{Db, Store, on};
 use crate::error::StoreError;
 use crate::firing::large;
@@ -64,17 +65,18 @@ impl Store {
                     .map(|(word, lessons)| Ok((word, listed("lesson_words.rowid", &lessons)?)));
                 parsed.collect::<Result<_, StoreError>>()?
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool) => patiently!(
+                self,
                 query_as(
                     "SELECT w.word, COALESCE((SELECT array_agg(f.seq) FROM (SELECT seq FROM lesson \
                      WHERE array_to_tsvector(string_to_array(words, ' ')) @@ ('''' || w.word || '''')::tsquery \
                      LIMIT $2) f), '{}') FROM unnest($1::text[]) AS w (word)",
                 )
-                .bind(words)
+                .bind(&words)
                 .bind(MOST)
                 .fetch_all(pool)
                 .await?
-            }
+            ),
         };
         found.retain(|(_, lessons): &(String, Vec<i64>)| !lessons.is_empty());
         Ok(found)
@@ -117,7 +119,8 @@ impl Store {
                 .fetch_one(pool)
                 .await?
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool) => patiently!(
+                self,
                 query_scalar(concat!(
                     "SELECT COALESCE(json_agg(json_build_array(l.seq, l.words))::text, '[]') ",
                     believed!("unnest($1::bigint[]) r (value)")
@@ -127,7 +130,7 @@ impl Store {
                 .bind(times.as_of)
                 .fetch_one(pool)
                 .await?
-            }
+            ),
         };
         listed("lesson.words", &list)
     }
@@ -153,14 +156,15 @@ impl Store {
                     .fetch_all(pool)
                     .await?
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool) => patiently!(
+                self,
                 query_as(select_lesson!(believed!("unnest($1::bigint[]) r (value)")))
                     .bind(seqs)
                     .bind(times.known_at)
                     .bind(times.as_of)
                     .fetch_all(pool)
                     .await?
-            }
+            ),
         };
         rows.into_iter().map(TryInto::try_into).collect()
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use carson_core::work::WorkKey;
 use carson_core::{AccountName, FiringId};
-use carson_store::{Epoch, Opening, Store};
+use carson_store::{Daemon, Epoch, Opening, Store};
 use sqlx::postgres::PgConnection;
 use sqlx::{Connection, query, query_scalar};
 
@@ -140,6 +140,43 @@ async fn who_has_no_patience_is_told_that_the_server_is_away() {
     );
     wire.up();
     assert!(store.pauses().await.unwrap().is_empty());
+}
+
+/// What a daemon or a firing asks about leases: it fires nothing, or is taken for dead, while it waits for an answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_question_about_a_lease_waits_for_a_connection_that_died_without_a_word() {
+    let database = TestDatabase::new();
+    let wire = Wire::to(&database.url());
+    let store = Store::open(&wire.url()).await.unwrap();
+    let (here, there) = ("here".parse().unwrap(), "there".parse().unwrap());
+    let id = claimed(&store, "one", 0).await;
+    let row = store.firing(id).await.unwrap().unwrap();
+    let daemon = Daemon {
+        pid: 1,
+        pid_start: 1,
+        version: "0",
+        labels: &[],
+    };
+    let widget = "widget".parse().unwrap();
+    let asked = async |which| match which {
+        0 => store.take_lease(&here, &daemon, at(0)).await.map(drop),
+        1 => store.take_over(&row, &there).await.map(drop),
+        2 => {
+            let owing = store.take_over_owing(&there, &[&widget]).await;
+            owing.map(drop)
+        }
+        _ => store.as_firing(id, Epoch::FIRST).keep_lease().await,
+    };
+    // Each has a connection then that was used so lately that it is not asked whether it lives.
+    let all = async || tokio::join!(asked(0), asked(1), asked(2), asked(3));
+    let well = all().await;
+    assert!(well.0.and(well.1).and(well.2).and(well.3).is_ok());
+    wire.silent();
+    let silent = tokio::time::timeout(Duration::from_secs(35), all()).await;
+    let (first, second, third, fourth) = silent.unwrap();
+    for answer in [first, second, third, fourth] {
+        answer.unwrap_err();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -26,7 +26,9 @@ async fn lease(store: &Store, name: &str) -> Retaken {
 /// What became of a lease, but for the time that the database says.
 async fn renewed(store: &Store, name: &str, lease: Lease) -> Renewal {
     let labels = ["gpu".to_owned()];
-    let renewed = store.renew_lease(&host(name), lease, &labels).await;
+    let renewed = store
+        .renew_lease(&host(name), lease, &labels, Clock::system().now())
+        .await;
     let mut became = renewed.unwrap();
     if let Renewal::Held { now, .. } = &mut became {
         let ahead = Clock::system().now() - now.take().unwrap();

@@ -1,0 +1,6 @@
+-- How far the clock of a host was ahead of this database's when its lease was renewed last, in seconds.
+ALTER TABLE host ADD COLUMN ahead_s BIGINT;
+-- Which database this is. Homes remember it, and begin with none that was made anew in its place; one that comes back
+-- from a dump is the same.
+CREATE TABLE identity (id UUID PRIMARY KEY);
+INSERT INTO identity (id) VALUES (gen_random_uuid());
