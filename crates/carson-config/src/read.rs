@@ -93,7 +93,8 @@ pub(crate) fn roles(
     let places = match role_dirs::found_in(&files.roles(), findings) {
         Ok(places) => places,
         Err(finding) => {
-            findings.push(finding);
+            // Where there is no home, it is not its roles that are missing.
+            findings.extend(files.settings().exists().then_some(finding));
             return Vec::new();
         }
     };

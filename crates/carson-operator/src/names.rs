@@ -68,11 +68,17 @@ pub fn repo_or_only<'f>(fleet: &'f Fleet, name: Option<&str>) -> Result<&'f Repo
     }
 }
 
-/// A firing by its id, or by any part of it that no other has.
+/// The fewest letters of an id that name a firing: fewer are the number of an issue more often.
+const PART: usize = 4;
+
+/// A firing by its id, or by any part of it, four letters or more, that no other has.
 ///
 /// # Errors
 /// When there is none, or there are several.
 pub async fn firing(store: &Store, text: &str) -> Result<Firing, Refusal> {
+    if text.len() < PART {
+        return Err(Refusal::NoFiring(text.to_owned()));
+    }
     match store.find_firing(text).await? {
         Found::One(row) => Ok(*row),
         Found::Nothing => Err(Refusal::NoFiring(text.to_owned())),

@@ -242,7 +242,14 @@ impl Refusal {
             Self::CopiedHome(_) => {
                 "remove state/home-id in the copy, or give it a fleet.host of its own".to_owned()
             }
-            Self::NoFiring(_) => "`carson firings` lists them".to_owned(),
+            Self::NoFiring(text) => match text.parse::<u64>() {
+                Ok(number) => format!(
+                    "`carson firings` lists them, by four letters of their ids or more; the issue or pull request of that number is issue-{number} or pr-{number} (`carson why issue-{number}`)"
+                ),
+                Err(_) => {
+                    "`carson firings` lists them; four letters of an id are enough".to_owned()
+                }
+            },
             Self::NoFile => "pg_dump makes a backup, and pg_restore puts it back".to_owned(),
             Self::File { .. } => "check who may read CARSON_HOME".to_owned(),
             Self::Store(error) | Self::Prune(PruneError::Store(error)) => error.hint().to_owned(),

@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::error::StoreError;
+use crate::error::{StoreError, Trouble};
 
 /// How long a connection that nobody used has to say that it lives.
 const PING: Duration = Duration::from_secs(3);
@@ -294,6 +294,15 @@ async fn lives(
 async fn ping(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let asked = timeout(PING, connection.ping()).await;
     asked.unwrap_or(Err(sqlx::Error::PoolTimedOut))
+}
+
+impl StoreError {
+    /// Whether the same may go well in a moment: somebody else holds the database, or it is away.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        let locked = Trouble::Locked;
+        matches!(self, Self::Trouble { trouble, .. } if *trouble == locked) || is_away(self)
+    }
 }
 
 #[cfg(test)]

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use carson_core::FiringId;
 use thiserror::Error;
 
-use crate::away::is_away;
-
 /// A store that cannot be opened, read or written.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -176,13 +174,6 @@ impl StoreError {
             return false;
         };
         matches!(trouble, Trouble::Full | Trouble::ReadOnly | Trouble::Disk)
-    }
-
-    /// Whether the same may go well in a moment: somebody else holds the database, or it is away.
-    #[must_use]
-    pub fn passes(&self) -> bool {
-        let locked = Trouble::Locked;
-        matches!(self, Self::Trouble { trouble, .. } if *trouble == locked) || is_away(self)
     }
 
     /// Whether the writer was fenced.

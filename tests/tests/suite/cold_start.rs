@@ -31,13 +31,13 @@ printf '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"res
 const SIGN_IN: &str = r#"{"claudeAiOauth":{"accessToken":"sk-ant-oat01-test","refreshToken":"sk-ant-ort01-test","expiresAt":9999999999999}}"#;
 
 /// Somebody who has just installed Carson.
-struct Stranger {
+pub(crate) struct Stranger {
     dir: TempDir,
 }
 
 impl Stranger {
     /// With a repository at `origin.git` whose one branch has this name.
-    fn new(branch: &str) -> Self {
+    pub(crate) fn new(branch: &str) -> Self {
         let stranger = Self {
             dir: tempfile::tempdir().unwrap(),
         };
@@ -61,12 +61,12 @@ impl Stranger {
         stranger
     }
 
-    fn at(&self, path: &str) -> PathBuf {
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
         self.dir.path().join(path)
     }
 
     /// What a line for `sh` prints; it must succeed.
-    fn types(&self, script: &str) -> String {
+    pub(crate) fn types(&self, script: &str) -> String {
         let built = fleet::binary().parent().map(Path::to_owned).unwrap();
         let mut path = vec![self.at("bin"), built];
         path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
@@ -88,7 +88,7 @@ impl Stranger {
     }
 
     /// From the clone to the first pull request; `init` is what is typed to make a home.
-    fn begins(&self, clone: &str, init: &str) {
+    pub(crate) fn begins(&self, clone: &str, init: &str) {
         let began = Instant::now();
         self.types(&format!("git clone --quiet {clone} src/widget"));
         let lines = first_firing().replace("carson init", init);

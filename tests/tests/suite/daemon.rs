@@ -243,6 +243,33 @@ fn a_second_daemon_is_refused_with_the_name_of_the_first() {
     assert!(second.stderr.contains(&owner), "{second:#?}");
 }
 
+/// What listens where the page should be is somebody else's: it gets no link that signs in.
+#[test]
+fn a_page_whose_port_another_program_holds_is_led_to_by_no_link() {
+    let fleet = fleet();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = other.local_addr().unwrap();
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(settings, format!("{text}\n[page]\nlisten = \"{at}\"\n")).unwrap();
+    let _daemon = Daemon::start(&fleet, &[]);
+    let asked = until("the daemon to say so", || {
+        let asked = fleet.carson(&["page"]);
+        (asked.code == Some(1)).then_some(asked)
+    });
+    assert!(
+        asked.stderr.contains("the page is not served"),
+        "{asked:#?}"
+    );
+    assert!(!asked.stdout.contains("sign-in"), "{asked:#?}");
+    drop(other);
+    let asked = until("it to be served", || {
+        let asked = fleet.carson(&["page"]);
+        (asked.code == Some(0)).then_some(asked)
+    });
+    assert!(asked.stdout.contains("sign-in?link="), "{asked:#?}");
+}
+
 #[test]
 fn sigterm_ends_the_daemon_and_no_firing() {
     let fleet = fleet();

@@ -13,7 +13,7 @@ pub async fn run(app: &App, args: &Daemon) -> Result<u8, CommandError> {
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
-    carson_daemon::wait_for_disk(&loaded.fleet.database).await;
+    carson_daemon::wait_for_disk(&loaded.fleet).await;
     let home = app.home_of(loaded.fleet).await?;
     let start = Start {
         options: app.options(),

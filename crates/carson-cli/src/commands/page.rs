@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carson_config::Page;
+use carson_firing::standing::{Standing, shut};
 use carson_home::Home;
 use carson_page::{LINK_LASTS, link, token};
+use carson_store::FaceRow;
 use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -22,6 +24,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub async fn run(app: &App) -> Result<u8, CommandError> {
     let home = app.home_in_any_case().await?;
     let page = page(&home)?;
+    // Whoever listens at its address then is no daemon of this home: it gets no link.
+    let standing = Standing::now(&home).await;
+    let faces = standing.map_err(|error| app.store_error(error))?.faces;
+    let own = |face: &&FaceRow| face.name == "page" && face.host == home.fleet.host.as_str();
+    if let Some(face) = faces.iter().find(own) {
+        return Err(CommandError::failed(shut(face))
+            .hint("end that program, or give [page] listen another port"));
+    }
     let secret = token(page).map_err(not_had)?;
     let part = link(&secret, home.clock.now().timestamp()).map_err(not_had)?;
     let address = address(page);

@@ -18,6 +18,7 @@ mod graphql;
 mod house;
 mod http;
 mod local;
+mod minutes;
 mod programs;
 mod pulls;
 mod story;
