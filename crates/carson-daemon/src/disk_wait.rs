@@ -47,9 +47,12 @@ pub async fn wait_for_disk(fleet: &Fleet) {
 
 /// What is wrong with the disk, and what mends it.
 async fn trouble(fleet: &Fleet) -> Option<(String, &'static str)> {
-    let opened = Store::open_as(&fleet.database, Opening::default()).await;
-    if let Some(error) = opened.err().filter(StoreError::is_of_the_disk) {
-        return Some((error.to_string(), error.hint()));
+    // A server's disk is another one; and nothing is begun there before it is known to be the fleet's own.
+    if fleet.database.starts_with("sqlite:") {
+        let opened = Store::open_as(&fleet.database, Opening::default()).await;
+        if let Some(error) = opened.err().filter(StoreError::is_of_the_disk) {
+            return Some((error.to_string(), error.hint()));
+        }
     }
     let dir = fleet.layout.state();
     let error = try_to_write(&dir.join(".room")).err()?;

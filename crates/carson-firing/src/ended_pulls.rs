@@ -193,8 +193,11 @@ pub async fn follow(
     let Some((number, row)) = issue else {
         return Ok(None);
     };
-    if !forge.issue(number).await?.has(PR_OPEN) {
-        return Ok(None);
+    match forge.issue(number).await {
+        Ok(issue) if issue.has(PR_OPEN) => {}
+        // Somebody removed it: there is nothing that could follow.
+        Ok(_) | Err(ForgeError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
     }
     match pull.state {
         PullState::Open => return Ok(None),

@@ -138,15 +138,17 @@ impl Standing {
     }
 }
 
+/// What is said of this machine's clock, which is so far ahead of the database's.
+#[must_use]
+pub fn clock_apart(ahead: TimeDelta) -> String {
+    let off = carson_store::off(ahead);
+    format!("the clock of this machine is {off} the database's: nothing fires here; {SET_CLOCK}")
+}
+
 /// The clocks that are too far from the database's: that of this machine as it is now, and those of the others as their
 /// daemons said.
 fn clocks(me: &HostName, own: Option<TimeDelta>, hosts: &[Daemon]) -> Vec<String> {
-    let own = own.map(|ahead| {
-        let off = carson_store::off(ahead);
-        format!(
-            "the clock of this machine is {off} the database's: nothing fires here; {SET_CLOCK}"
-        )
-    });
+    let own = own.map(clock_apart);
     let others = hosts.iter().filter(|host| host.row.name != me.as_str());
     let others = others.filter_map(|host| {
         let (off, name) = (carson_store::off(host.apart()?), &host.row.name);

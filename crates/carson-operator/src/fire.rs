@@ -9,6 +9,7 @@ use carson_firing::admit::{self, Claimed, Wish, claim};
 use carson_firing::dispatch::{Begin, start_firing};
 use carson_firing::dry_run::{self, Outlook};
 use carson_firing::queue::{self, Held};
+use carson_firing::standing::clock_apart;
 use carson_firing::{Steps, daemons, one_forge, recover};
 use carson_forge::{Forge, ForgeError};
 use carson_home::Home;
@@ -105,6 +106,13 @@ impl Fire {
         let Some(seen) = daemons::no_copy(home).await? else {
             return Err(Refusal::CopiedHome(home.fleet.host.clone()));
         };
+        if let Some(ahead) = home.store.clock_apart(home.clock.now()).await? {
+            return Ok(Fired::Skipped(Skipped {
+                outcome: Outcome::Skipped,
+                reason: clock_apart(ahead),
+                skip: None,
+            }));
+        }
         // What a crash left behind is concluded first: it may hold the role, or the work.
         recover::pass_of(home, &seen).await?;
         refuse_untakable(home, role, &wish).await?;

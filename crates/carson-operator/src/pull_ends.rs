@@ -70,13 +70,24 @@ impl Ask for Merge {
             // It offers nothing any more.
             merge.expected = None;
         }
-        forge.merge_pull(pull.number, &merge).await?;
         let merged = Pull {
             state: PullState::Merged,
             ..pull
         };
-        let issue = ended_pulls::follow(home, repo, &forge, &merged).await?;
-        Ok(ended(merged, issue))
+        let noted = async {
+            forge.merge_pull(merged.number, &merge).await?;
+            ended_pulls::follow(home, repo, &forge, &merged).await
+        };
+        match noted.await {
+            Ok(issue) => Ok(ended(merged, issue)),
+            // The base has it by then, and whoever reads only an error believes that it has not.
+            Err(source) if !forge.holds_branches() => Err(Refusal::MergedUnnoted {
+                number: merged.number,
+                base: merged.base,
+                source,
+            }),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -122,11 +133,23 @@ impl Ask for Close {
             let comment = home.redactor.redact(&self.comment);
             forge.comment(pull.number, &comment).await?;
         }
-        forge.close_pull(pull.number).await?;
-        let closed = Pull {
-            state: PullState::Closed,
-            ..pull
+        // Somebody merged its branch by git: that it was refused would be wrong, and be taken for a no.
+        let in_base = !forge.holds_branches()
+            && ended_pulls::is_in_its_base(home, repo, &pull)
+                .await
+                .unwrap_or(false);
+        let state = match in_base {
+            true => PullState::Merged,
+            false => PullState::Closed,
         };
+        match state {
+            PullState::Merged => {
+                let merge = carson_forge::Merge::default();
+                forge.merge_pull(pull.number, &merge).await?;
+            }
+            _ => forge.close_pull(pull.number).await?,
+        }
+        let closed = Pull { state, ..pull };
         let issue = ended_pulls::follow(home, repo, &forge, &closed).await?;
         Ok(ended(closed, issue))
     }

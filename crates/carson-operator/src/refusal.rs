@@ -100,6 +100,16 @@ pub enum Refusal {
     /// Unfinished work is not merged.
     #[error("pull request #{0} is a draft: unfinished work that was saved")]
     DraftPull(u64),
+    /// It is merged; what follows of that could not be written.
+    #[error("pull request #{number} is merged into {base}, and that could not be noted")]
+    MergedUnnoted {
+        /// Its number.
+        number: u64,
+        /// The branch that has it.
+        base: String,
+        /// Why.
+        source: PullError,
+    },
     /// What was asked of a pull request could not be done.
     #[error(transparent)]
     Pull(#[from] PullError),
@@ -233,6 +243,10 @@ impl Refusal {
             }
             Self::NothingToChange(wanted) => format!("say {wanted}"),
             Self::EndedPull { .. } => "`carson pr list` lists those that are open".to_owned(),
+            Self::MergedUnnoted { number, .. } => format!(
+                "mend that, and type the same again (`carson pr merge {number}`): nothing is merged twice; a daemon \
+                 notes it by itself"
+            ),
             Self::DraftPull(_) => {
                 "finish it on its branch and mark it as ready there, or close it: \
                  the issue's next firing begins anew"

@@ -136,6 +136,10 @@ fn a_clock_that_is_apart_is_told_here_and_by_the_other_hosts() {
     let why = told(&there, &["why", "butler"]);
     assert!(why.contains("clock: the clock of this machine is"), "{why}");
     assert!(why.contains("timedatectl set-ntp true"), "{why}");
+    let fired = there.carson(&["fire", "butler"]);
+    assert_eq!(fired.code, Some(16), "{fired:#?}");
+    let said = format!("{}{}", fired.stdout, fired.stderr);
+    assert!(said.contains("the clock of this machine is"), "{said}");
     let status = told(&here, &["status"]);
     assert!(status.contains("CLOCK: the clock of there is"), "{status}");
     let hosts = told(&here, &["hosts"]);
@@ -189,6 +193,10 @@ fn a_database_that_was_made_anew_is_not_begun_with() {
     change(&server, format!("DROP DATABASE {name} WITH (FORCE)"));
     change(&server, format!("CREATE DATABASE {name}"));
     daemon.says("nothing fires");
+    // Nor does another daemon begin there: it is as empty afterwards.
+    let second = here.carson(&["daemon"]);
+    assert_eq!(second.code, Some(1), "{second:#?}");
+    assert!(second.stderr.contains("it is empty"), "{second:#?}");
     let status = here.carson(&["status"]);
     assert_eq!(status.code, Some(1), "{status:#?}");
     assert!(

@@ -158,6 +158,52 @@ fn a_pull_request_is_merged_into_the_checkout_that_it_is_for() {
     assert_eq!(fleet.labels(1), ["carson:done"]);
 }
 
+/// Who reads only an error believes that nothing was merged.
+#[test]
+fn a_merge_that_cannot_be_noted_says_that_it_is_one() {
+    let fleet = fleet(
+        "echo hi > hello.txt; git add .; git commit --quiet -m Hello; echo '[OK] hello'",
+        "",
+    );
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    let forge = fleet.home().join("forge/widget");
+    let (way, issue) = (forge.join("pulls/0002.half"), forge.join("issues/0001.md"));
+    fs::create_dir(&way).unwrap();
+    let before = fleet.git(&["rev-parse", "main"]);
+    let merged = fleet.carson(&["pr", "merge", "2", "--yes"]);
+    assert_eq!(merged.code, Some(1), "{merged:#?}");
+    let said = "pull request #2 is merged into main, and that could not be noted";
+    assert!(
+        merged.stderr.contains(said) && merged.stderr.contains("carson pr merge 2"),
+        "{merged:#?}"
+    );
+    let after = fleet.git(&["rev-parse", "main"]);
+    assert_ne!(after, before);
+    // What its issue was is nothing that it waits for.
+    fs::remove_dir(&way).unwrap();
+    fs::remove_file(issue).unwrap();
+    let merged = fleet.carson(&["pr", "merge", "2", "--yes"]);
+    assert_eq!(merged.code, Some(0), "{merged:#?}");
+    assert_eq!(state(&fleet, 2), "merged");
+    assert_eq!(fleet.git(&["rev-parse", "main"]), after);
+}
+
+/// What git has merged was not refused, whatever is said of it afterwards.
+#[test]
+fn closing_what_git_has_merged_is_no_refusal() {
+    let fleet = fleet(
+        "echo hi > hello.txt; git add .; git commit --quiet -m Hello; echo '[OK] hello'",
+        "",
+    );
+    assert_eq!(fire(&fleet)["outcome"], "OK");
+    let branch = format!("refs/heads/{}", head(&fleet, 2));
+    let _ = fleet.git(&["update-ref", "refs/heads/main", &branch]);
+    let closed = fleet.ok(&["pr", "close", "2", "--json"]);
+    assert_eq!(closed["issue"], 1, "{closed:#}");
+    assert_eq!(state(&fleet, 2), "merged");
+    assert_eq!(fleet.labels(1), ["carson:done"]);
+}
+
 /// What git knows of a branch, and what people and programs leave beside its pull request.
 #[test]
 fn a_draft_is_looked_at_checked_and_made_ready() {

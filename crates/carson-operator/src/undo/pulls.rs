@@ -246,6 +246,10 @@ async fn pull(
             way: left(what, merged_since(forge)),
             is_merged: true,
         },
+        (PullState::Closed, _) if is_in_its_base(looking, &pull).await? => Opened {
+            way: left(what, merged_by_git(&pull)),
+            is_merged: true,
+        },
         (PullState::Closed, _) => stands(found(what, "it was closed before")),
         (PullState::Open, Some(why)) => stands(left(what, why)),
         (PullState::Open, None) if is_in_its_base(looking, &pull).await? => Opened {

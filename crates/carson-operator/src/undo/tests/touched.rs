@@ -334,4 +334,13 @@ async fn what_git_has_merged_and_what_another_offers_is_left() {
     assert!(world.has_branch(&branch(work)));
     let pull = world.forge.pull(own).await.unwrap();
     assert_eq!(pull.state, PullState::Open);
+    // Nor does it help to close it first.
+    world.forge.close_pull(own).await.unwrap();
+    let undone = world.undo(id, true).await;
+    let left = stands(&undone, UndoState::Left);
+    assert!(
+        left.iter().any(|one| one.contains("main has its changes")),
+        "{undone:#?}"
+    );
+    assert!(world.has_branch(&branch(work)));
 }
