@@ -16,7 +16,11 @@ const PAGES = [
   `/firings/${told.runs}/transcript`, "/roles", "/roles/docs", "/stops", "/queue", "/memory", "/memory?state=promoted",
   `/memory/${told.lesson}`, "/outcomes", "/why?what=docs", "/do/breaker-reset?role=docs", "/do/pause",
 ];
-const PICTURES = { tonight: "/", firing: `/firings/${told.done}`, stops: "/stops", memory: "/memory" };
+const PICTURES = {
+  "sign-in": "/sign-in", tonight: "/", firings: "/firings", firing: `/firings/${told.done}`, transcript: `/firings/${told.done}/transcript`,
+  diff: `/firings/${told.done}/diff`, roles: "/roles", role: "/roles/docs", stops: "/stops", queue: "/queue", memory: "/memory",
+  lesson: `/memory/${told.lesson}`, outcomes: "/outcomes", why: "/why?what=docs", confirm: "/do/breaker-reset?role=docs",
+};
 
 const found = { serious: [], wide: [], errors: [], checked: 0 };
 const browser = await puppeteer.launch({
