@@ -76,7 +76,7 @@ pub use finished::{Exit, Finished, StopReason};
 pub use hang_ups::{HangUps, outlive_hang_ups};
 pub use limits::{Ask, Limits};
 pub use lines::{Line, Stream};
-pub use marker::{marked_processes, reap_marked, reap_marked_or_locking};
+pub use marker::{kill_orphans, marked_processes, reap_marked, reap_marked_or_locking};
 pub use own::{own_path, own_program, sessions_write};
 pub use path::find_on_path;
 pub use process_id::ProcessId;

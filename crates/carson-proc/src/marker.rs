@@ -114,6 +114,13 @@ pub async fn reap_marked_or_locking(
     .await
 }
 
+/// Kills what was handed to us (see [`crate::become_subreaper`]) and everything below it, but never our own running
+/// children, until a whole pass finds none. Returns how many there were.
+pub async fn kill_orphans() -> u32 {
+    let me = Pid::this().as_raw();
+    reap(|entry| entry.parent == me, Duration::ZERO).await
+}
+
 async fn reap(is_prey: impl Fn(&Entry) -> bool, grace: Duration) -> u32 {
     let (mut seen, is_over) = ask(&is_prey, grace).await;
     if !is_over {

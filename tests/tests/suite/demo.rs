@@ -26,16 +26,20 @@ fn the_rehearsal_shows_every_end_and_the_crew_and_leaves_nothing() {
 /// Ctrl-C, a closed terminal, `kill`: the daemon and its firings end, too.
 #[test]
 fn who_ends_it_leaves_nothing_that_runs() {
-    for signal in [Signal::SIGINT, Signal::SIGHUP, Signal::SIGTERM] {
+    for (signal, at) in [
+        (Signal::SIGINT, begun as fn(&TestFleet, &Path) -> bool),
+        (Signal::SIGHUP, begun),
+        (Signal::SIGTERM, begun),
+        (Signal::SIGTERM, puts_its_bench_away),
+    ] {
         let fleet = in_own_temporary(TestFleet::new());
         let mut demo = fleet.command(&["demo"]);
         let demo = demo.stdout(Stdio::null()).stderr(Stdio::piped());
         let demo = demo.spawn().unwrap();
-        let root = until("a firing runs", || {
+        let root = until("a firing has come so far", || {
             let root = fs::read_dir(fleet.root().join("tmp")).ok()?.next()?;
             let root = root.ok()?.path();
-            let benches = fs::read_dir(root.join("home/benches")).ok()?;
-            (benches.count() > 0).then_some(root)
+            at(&fleet, &root.join("home")).then_some(root)
         });
         let pid = Pid::from_raw(demo.id().try_into().unwrap());
         kill(pid, signal).unwrap();
@@ -49,13 +53,42 @@ fn who_ends_it_leaves_nothing_that_runs() {
     }
 }
 
-/// The command lines of processes that name a directory.
-fn running_below(root: &Path) -> Vec<String> {
+fn begun(_fleet: &TestFleet, home: &Path) -> bool {
+    fs::read_dir(home.join("benches")).is_ok_and(|mut benches| benches.next().is_some())
+}
+
+/// Whether a firing whose row has ended still puts its bench away; it is halted there.
+fn puts_its_bench_away(fleet: &TestFleet, home: &Path) -> bool {
+    let removes = |(_, line): &(i32, String)| {
+        line.contains("bench.scratch/") && line.ends_with("carson-inspect inspector remove ")
+    };
+    let all = running_below(home.parent().unwrap());
+    let Some((pid, line)) = all.into_iter().find(removes) else {
+        return false;
+    };
+    let remover = Pid::from_raw(pid);
+    let halted = kill(remover, Signal::SIGSTOP).is_ok();
+    let rows = asked_at(fleet, home, &["firings", "--json"]);
+    let of_it = |row: &&Value| line.contains(&format!("bench.scratch/{}-", row["pid"]));
+    let row = rows.as_array().unwrap().iter().find(of_it);
+    let found = halted && row.is_some_and(|row| !row["ended_at"].is_null());
+    if !found {
+        let _ = kill(remover, Signal::SIGCONT);
+    }
+    found
+}
+
+/// The processes whose command lines name a directory.
+fn running_below(root: &Path) -> Vec<(i32, String)> {
     let name = root.file_name().unwrap().to_str().unwrap();
     let all = fs::read_dir("/proc").unwrap().flatten();
-    let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    lines.filter(|line| line.contains(name)).collect()
+    let line = |entry: &fs::DirEntry| fs::read(entry.path().join("cmdline")).ok();
+    let numbered = all.filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let line = String::from_utf8_lossy(&line(&entry)?).replace('\0', " ");
+        line.contains(name).then_some((pid, line))
+    });
+    numbered.collect()
 }
 
 fn every_end_is_shown(shown: &Value) {
@@ -324,6 +357,10 @@ fn of_the_demo(fleet: &TestFleet, shown: &Value, row: &Value) -> Value {
 /// What a command answers in the demo's own home.
 fn in_the_demo(fleet: &TestFleet, shown: &Value, args: &[&str]) -> Value {
     let home = Path::new(shown["root"].as_str().unwrap()).join("home");
+    asked_at(fleet, &home, args)
+}
+
+fn asked_at(fleet: &TestFleet, home: &Path, args: &[&str]) -> Value {
     let mut command = fleet.command(args);
     let ran: Ran = command.env("CARSON_HOME", home).output().unwrap().into();
     ran.json()

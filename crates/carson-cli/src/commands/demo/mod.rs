@@ -26,6 +26,14 @@ use crate::error::{CommandError, ErrorKind};
 use crate::print;
 use crate::terminal::{Stream, is_live};
 
+/// All that the demo's home has: some hundreds, in a show of minutes.
+const EVERY_ROW: Filter = Filter {
+    role: None,
+    since: None,
+    skipped: true,
+    limit: 5_000,
+};
+
 /// How long firings that still run may take to end after the show.
 fn patience(engine: EngineKind) -> Duration {
     Duration::from_secs(match engine.facts().plays_script {
@@ -152,13 +160,7 @@ async fn is_over(home: &Home, engine: EngineKind) -> bool {
 /// Whether every role of the sample has brought a piece of work to an end, or cannot: a CLI that is not
 /// installed or not signed in will not be so in a minute.
 async fn all_done(home: &Home, engine: EngineKind) -> bool {
-    let filter = Filter {
-        role: None,
-        since: None,
-        skipped: true,
-        limit: 1_000,
-    };
-    let rows = home.store.firings(&filter).await.unwrap_or_default();
+    let rows = home.store.firings(&EVERY_ROW).await.unwrap_or_default();
     let mut roles = home.fleet.roles.values().filter(|role| !crew::has(role));
     roles.all(|role| {
         let own = || rows.iter().filter(|row| row.role == role.name);

@@ -8,11 +8,11 @@ use carson_core::{FiringId, Outcome};
 use carson_home::Home;
 use carson_operator::approve::Approved;
 use carson_operator::firings::state;
-use carson_store::{Filter, Firing};
+use carson_store::Firing;
 use serde_json::json;
 
-use super::crew;
 use super::story::{Story, is_of_crew};
+use super::{EVERY_ROW, crew};
 use crate::app::App;
 use crate::commands::firings::{HEADER, table_row};
 use crate::error::CommandError;
@@ -62,17 +62,13 @@ impl Live {
     }
 
     pub async fn draw(&mut self, home: &Home) {
-        let filter = Filter {
-            role: None,
-            since: None,
-            skipped: false,
-            limit: 500,
-        };
-        let Ok(mut rows) = home.store.firings(&filter).await else {
+        let Ok(mut rows) = home.store.firings(&EVERY_ROW).await else {
             return;
         };
         // Firings that found no work are the silence of a quiet night.
-        rows.retain(|row| row.outcome != Some(Outcome::Silent) && row.work.is_some());
+        let is_quiet =
+            |row: &Firing| matches!(row.outcome, Some(Outcome::Silent | Outcome::Skipped));
+        rows.retain(|row| row.work.is_some() && !is_quiet(row));
         rows.reverse();
         if self.terminal {
             self.redraw(home, &rows);
@@ -119,13 +115,7 @@ pub fn benches(home: &Home) -> usize {
 
 /// Every firing with what became of its work; exit code 0 when some work was done and none lost.
 pub async fn summary(app: &App, home: &Home, root: &Path) -> Result<u8, CommandError> {
-    let filter = Filter {
-        role: None,
-        since: None,
-        skipped: true,
-        limit: 5_000,
-    };
-    let mut rows = home.store.firings(&filter).await?;
+    let mut rows = home.store.firings(&EVERY_ROW).await?;
     rows.reverse();
     let quiet = rows
         .iter()

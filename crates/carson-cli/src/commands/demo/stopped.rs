@@ -4,9 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use carson_home::Home;
-use carson_proc::ProcessId;
-use carson_store::StoreError;
+use carson_proc::{ProcessId, kill_orphans};
+use carson_store::{Firing, StoreError};
 
+use super::EVERY_ROW;
 use crate::print;
 
 /// How long each firing has to save its work before it is killed.
@@ -16,21 +17,21 @@ const GRACE: Duration = Duration::from_secs(15);
 const LOOKS: usize = 20;
 const BETWEEN: Duration = Duration::from_millis(250);
 
-/// Ends the firings that the daemon left, as `carson stop` would and then by force. One that could not
-/// save its work is concluded as the daemon would.
+/// Ends the firings that the daemon left, as `carson stop` would and then by force; those too whose row has ended and
+/// whose process still puts its bench away. One that could not save its work is concluded as the daemon would.
 pub async fn end_firings(home: &Home) -> Result<(), StoreError> {
     for _ in 0..LOOKS {
-        let live = home.store.live_firings(Some(&home.fleet.host)).await?;
-        let processes: Vec<ProcessId> = live
+        let rows = home.store.firings(&EVERY_ROW).await?;
+        let process = |row: &Firing| {
+            let (pid, start) = (row.pid?, row.pid_start?);
+            Some(ProcessId { pid, start })
+        };
+        let all_began = rows
             .iter()
-            .filter_map(|row| {
-                let (pid, start) = (row.pid?, row.pid_start?);
-                Some(ProcessId { pid, start })
-            })
-            .collect();
-        let all_began = processes.len() == live.len();
-        let ends: Vec<_> = processes
-            .into_iter()
+            .all(|row| row.outcome.is_some() || process(row).is_some());
+        let ends: Vec<_> = rows
+            .iter()
+            .filter_map(process)
             .map(|process| tokio::spawn(async move { process.terminate(GRACE).await }))
             .collect();
         for end in ends {
@@ -42,6 +43,8 @@ pub async fn end_firings(home: &Home) -> Result<(), StoreError> {
         }
         tokio::time::sleep(BETWEEN).await;
     }
+    // What a firing had below it when it was killed.
+    kill_orphans().await;
     carson_firing::recover::pass(home).await.map(drop)
 }
 
