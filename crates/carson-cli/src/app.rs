@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use carson_checks::Trouble;
-use carson_config::{Findings, Fleet, Layout, LoadOptions, Loaded, load};
+use carson_config::{Findings, Fleet, Layout, LoadOptions, Loaded, Provenance, load};
 use carson_core::Clock;
 use carson_home::{Home, KnownDatabase, secrets};
 use carson_proc::inspector::Inspector;
@@ -139,6 +139,14 @@ impl App {
         // From here on nothing that the settings hold is shown.
         print::redactor().learn(secrets::held(&loaded.fleet, &self.environ));
         Ok(loaded)
+    }
+
+    /// Where each value of the settings came from.
+    pub fn provenance(&self) -> Result<Provenance, CommandError> {
+        // What must not be shown is known from here on.
+        self.load()?;
+        let all = carson_config::provenance(&self.options());
+        all.map_err(|findings| CommandError::usage(not_right(&findings)))
     }
 
     /// The home with its store open.

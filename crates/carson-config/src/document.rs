@@ -1,5 +1,6 @@
 //! A file with the lines of its keys.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use toml_edit::{Document as Toml, Item, TableLike, Value};
@@ -9,7 +10,9 @@ use crate::finding::Finding;
 /// A document with the lines of its keys.
 pub(crate) struct Document {
     text: String,
-    parsed: Toml<String>,
+    /// Its tree, several times as large as its text. Where a thousand roles are read, each has one only while somebody
+    /// asks for it.
+    parsed: OnceCell<Toml<String>>,
     /// Keys that stand there under an old name, and what they are called now.
     renamed: Vec<(String, String)>,
 }
@@ -20,7 +23,7 @@ impl Document {
         match Toml::parse(text.to_owned()) {
             Ok(parsed) => Some(Self {
                 text: text.to_owned(),
-                parsed,
+                parsed: parsed.into(),
                 renamed: Vec::new(),
             }),
             Err(error) => {
@@ -32,11 +35,25 @@ impl Document {
         }
     }
 
+    /// Gives its tree back, which is made again when it is asked for.
+    pub(crate) fn rest(&mut self) {
+        self.parsed.take();
+    }
+
+    /// What was read once can be read again.
+    fn parsed(&self) -> Option<&Toml<String>> {
+        if self.parsed.get().is_none() {
+            let again = Toml::parse(self.text.clone()).ok()?;
+            let _ = self.parsed.set(again);
+        }
+        self.parsed.get()
+    }
+
     /// The line of a dotted key; the place in a list is a part of it too.
     pub(crate) fn line(&self, key: &str) -> Option<usize> {
         let old = self.renamed.iter().find(|(_, now)| now == key);
         let key = old.map_or(key, |(old, _)| old);
-        let mut item = self.parsed.as_item();
+        let mut item = self.parsed()?.as_item();
         let mut line = None;
         for part in key.split('.') {
             if let (Some(array), Ok(index)) = (item.as_array(), part.parse()) {
@@ -57,7 +74,9 @@ impl Document {
     /// All keys that hold a value, dotted.
     pub(crate) fn leaves(&self) -> Vec<String> {
         let mut leaves = Vec::new();
-        collect(self.parsed.as_item(), "", &mut leaves);
+        if let Some(root) = self.root() {
+            collect(root, "", &mut leaves);
+        }
         for leaf in &mut leaves {
             if let Some((_, now)) = self.renamed.iter().find(|(old, _)| old == leaf) {
                 leaf.clone_from(now);
@@ -69,7 +88,11 @@ impl Document {
     /// The text without some keys, and with the names that others have now; their lines are found by
     /// these from now on.
     pub(crate) fn amended(&mut self, without: &[String], renamed: Vec<(String, String)>) -> String {
-        let mut sound = self.parsed.clone().into_mut();
+        let parsed = self.parsed();
+        let Some(parsed) = parsed.filter(|_| !(without.is_empty() && renamed.is_empty())) else {
+            return self.text.clone();
+        };
+        let mut sound = parsed.clone().into_mut();
         for key in without {
             remove(sound.as_table_mut(), key);
         }
@@ -81,8 +104,8 @@ impl Document {
     }
 
     /// All of it.
-    pub(crate) fn root(&self) -> &Item {
-        self.parsed.as_item()
+    pub(crate) fn root(&self) -> Option<&Item> {
+        Some(self.parsed()?.as_item())
     }
 }
 

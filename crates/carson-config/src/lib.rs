@@ -81,7 +81,7 @@ pub use finding::{Finding, Findings, Severity};
 pub use fleet::{Account, Fleet, Included, Prompts, ProviderKey, RedToGreen, Repo, Role, Setup};
 pub use hours::Hours;
 pub use layout::Layout;
-pub use load::{Loaded, load};
+pub use load::{Loaded, load, provenance};
 pub use nearest::nearest;
 pub use options::LoadOptions;
 pub use prompt::PROMPT_NAMES;

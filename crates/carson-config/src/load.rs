@@ -12,13 +12,11 @@ use crate::provenance::Provenance;
 use crate::sources::Sources;
 use crate::{read, resolve};
 
-/// A fleet, and where each of its values came from.
+/// A fleet, and what it was made from.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The fleet.
     pub fleet: Fleet,
-    /// Value by value.
-    pub provenance: Provenance,
     /// What it was made from.
     pub sources: Sources,
     /// What is allowed, and somebody should look at.
@@ -33,10 +31,27 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Findings> {
     load_with(options, None)
 }
 
-/// The same, as if one file held another text.
+/// Where each value of a fleet came from: more than a firing has to remember, with a thousand roles.
+///
+/// # Errors
+/// As for [`load`].
+pub fn provenance(options: &LoadOptions) -> Result<Provenance, Findings> {
+    let mut told = Provenance::default();
+    read_and_check(options, None, Some(&mut told)).map(|_| told)
+}
+
+/// The same as [`load`], as if one file held another text.
 pub(crate) fn load_with(
     options: &LoadOptions,
     instead: Option<(PathBuf, String)>,
+) -> Result<Loaded, Findings> {
+    read_and_check(options, instead, None)
+}
+
+fn read_and_check(
+    options: &LoadOptions,
+    instead: Option<(PathBuf, String)>,
+    provenance: Option<&mut Provenance>,
 ) -> Result<Loaded, Findings> {
     let layout = Layout::at(&options.home);
     let files = Layout::at(options.files.as_ref().unwrap_or(&options.home));
@@ -50,14 +65,13 @@ pub(crate) fn load_with(
     let written = findings.len();
     let loaded = match settings {
         Some((document, raw)) => {
-            let mut provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
-            for role in &roles {
-                provenance.add_role(role);
+            if let Some(provenance) = provenance {
+                *provenance = Provenance::of(&files.settings(), &document, &overrides, &raw);
+                roles.iter().for_each(|role| provenance.add_role(role));
             }
             let fleet = resolve::fleet(options, layout, &document, raw, roles, &mut findings);
             Some(Loaded {
                 fleet,
-                provenance,
                 sources,
                 warnings: Vec::new(),
             })

@@ -137,6 +137,7 @@ fn read_role(
     let sound = shape::check(&mut document, &file, &ROLE, findings);
     let raw: RoleFile = extract(&Figment::from(Toml::string(&sound)), &file, findings)?;
     let prompts = prompts(dir, (&name, raw.kind), root, sources, findings);
+    document.rest();
     Some(ReadRole {
         name,
         file,

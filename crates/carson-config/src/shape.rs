@@ -27,7 +27,9 @@ pub(crate) fn check(
         wrong: Vec::new(),
         renamed: Vec::new(),
     };
-    walk.below(document.root(), "", "");
+    if let Some(root) = document.root() {
+        walk.below(root, "", "");
+    }
     let (wrong, renamed) = (walk.wrong, walk.renamed);
     document.amended(&wrong, renamed)
 }

@@ -21,7 +21,7 @@ mod warned;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use carson_config::{Findings, LoadOptions, Loaded, load};
+use carson_config::{Findings, LoadOptions, Loaded, load, provenance};
 
 fn options(home: &Path, env: &[(&str, &str)]) -> LoadOptions {
     LoadOptions {
@@ -220,7 +220,8 @@ fn the_environment_overrides_and_is_told() {
     ];
     let loaded = load(&options(dir.path(), &env)).unwrap();
     assert_eq!(loaded.fleet.max_firings, 5);
-    let origin = |key: &str| loaded.provenance.0[key].1.to_string();
+    let all = provenance(&options(dir.path(), &env)).unwrap();
+    let origin = |key: &str| all.0[key].1.to_string();
     assert_eq!(
         origin("fleet.max_firings"),
         "environment CARSON_FLEET__MAX_FIRINGS"
@@ -261,7 +262,8 @@ fn what_is_shown_holds_no_secret() {
         ),
     ];
     let loaded = load(&options(dir.path(), &env)).unwrap();
-    let shown = serde_json::to_string(&loaded.provenance).unwrap();
+    let all = provenance(&options(dir.path(), &env)).unwrap();
+    let shown = serde_json::to_string(&all).unwrap();
     assert!(!shown.contains("hunter2"), "{shown}");
     for kept in ["postgres://carson:***@db/carson", "[given]", "\"C\""] {
         assert!(shown.contains(kept), "no {kept}: {shown}");
@@ -277,7 +279,8 @@ fn each_section_of_a_sink_is_checked_where_it_stands() {
     let names = |env: &[(&str, &str)]| {
         let loaded = load(&options(dir.path(), env)).unwrap();
         let sinks = loaded.fleet.sinks.iter().map(|sink| sink.name());
-        (sinks.collect::<Vec<_>>(), loaded.provenance)
+        let all = provenance(&options(dir.path(), env)).unwrap();
+        (sinks.collect::<Vec<_>>(), all)
     };
     let secret = dir.path().join("chat.token");
     std::fs::write(&secret, "xoxb-1").unwrap();
@@ -331,7 +334,8 @@ fn a_key_under_its_old_name_is_taken_and_told() {
     let speaks = |env: &[(&str, &str)]| {
         let loaded = load(&options(dir.path(), env)).unwrap();
         let account = loaded.fleet.accounts.into_values().next().unwrap();
-        let origin = loaded.provenance.0["accounts.claude.speaks"].1.to_string();
+        let all = provenance(&options(dir.path(), env)).unwrap();
+        let origin = all.0["accounts.claude.speaks"].1.to_string();
         let warned: Vec<_> = loaded.warnings.iter().map(ToString::to_string).collect();
         (account.speaks.unwrap(), origin, warned.join("\n"))
     };

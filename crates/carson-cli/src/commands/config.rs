@@ -24,12 +24,12 @@ pub async fn run(app: &App, action: ConfigAction) -> Result<u8, CommandError> {
             }
         },
         ConfigAction::Show { provenance } => {
-            let loaded = app.load()?;
+            let all = app.provenance()?;
             if app.json {
-                print::json(&loaded.provenance);
+                print::json(&all);
                 return Ok(0);
             }
-            for (key, (value, origin)) in &loaded.provenance.0 {
+            for (key, (value, origin)) in &all.0 {
                 let origin = origin.to_string();
                 let origin = origin.replace(&format!("{}/", app.layout.root.display()), "");
                 let from = if provenance {

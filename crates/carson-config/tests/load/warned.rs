@@ -1,6 +1,6 @@
 //! What is allowed and means nothing, or leaves something out without a word.
 
-use carson_config::{Loaded, load};
+use carson_config::{Loaded, load, provenance};
 
 use super::{ROLE, SETTINGS, findings, good_home, options, write};
 
@@ -162,9 +162,9 @@ fn roles_are_shown_with_where_each_value_came_from() {
     let dir = good_home();
     let role = ROLE.replace("AWS_PROFILE", "API_TOKEN");
     write(dir.path(), "roles/implementer/role.toml", &role);
-    let loaded = load(&options(dir.path(), &[])).unwrap();
+    let all = provenance(&options(dir.path(), &[])).unwrap();
     let of = |key: &str| {
-        let (value, origin) = &loaded.provenance.0[&format!("roles.implementer.{key}")];
+        let (value, origin) = &all.0[&format!("roles.implementer.{key}")];
         let origin = origin.to_string();
         let file = origin
             .rsplit_once('/')
