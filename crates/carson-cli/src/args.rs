@@ -337,7 +337,7 @@ pub enum Command {
 }
 
 /// `carson init`
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub struct Init {
     /// The repository: a path, or an address that git understands [default: the one you stand in]. With
     /// --role: its name in the settings.
@@ -514,7 +514,7 @@ pub struct Fire {
     /// With --force: why; `carson why` and `carson show` have it.
     #[arg(long, value_name = "TEXT", requires = "force")]
     pub reason: Option<String>,
-    /// Only say what would be done: preflight is asked, and nothing is claimed.
+    /// Only say what would be done: preflight is asked, and nothing is claimed. Without a home, in the one that `carson init` would make here.
     #[arg(long)]
     pub dry_run: bool,
     /// With --dry-run: the whole prompt, the sandbox's paths and the environment too.

@@ -1,10 +1,13 @@
 //! `carson stop`: a person ends a firing, and nothing of it is lost.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use carson_tests::fleet::TestFleet;
 use carson_tests::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::faults::{fire, fleet, nothing_lost};
@@ -88,4 +91,28 @@ fn what_does_not_run_is_not_stopped_and_it_says_why() {
         unknown.stderr.contains("there is no firing \"ffffffff\""),
         "{unknown:#?}"
     );
+}
+
+/// What the daemon has is what this process has.
+#[test]
+fn where_memory_runs_out_a_session_goes_before_its_firing_and_that_before_the_daemon() {
+    let script = "cat /proc/self/oom_score_adj > \"$HOME/score\"\nsleep 600";
+    let fleet = fleet(script, "");
+    let mut firing = fleet.command(&["fire", "hand"]);
+    let mut firing = firing.stdout(Stdio::null()).spawn().unwrap();
+    let score = |of: &Path| fs::read_to_string(of).ok()?.trim().parse::<i32>().ok();
+    let session = until("its session has said how early it goes", || {
+        let bench = fs::read_dir(fleet.benches().first()?).ok()?;
+        let mut dirs = bench.filter_map(|dir| Some(dir.ok()?.path()));
+        dirs.find_map(|dir| score(&dir.join("score")))
+    });
+    let of = |pid: &str| score(&Path::new("/proc").join(pid).join("oom_score_adj")).unwrap();
+    let (own, daemon) = (of(&firing.id().to_string()), of("self"));
+    assert_eq!((own, session), (daemon.max(300), daemon.max(500)));
+    kill(
+        Pid::from_raw(firing.id().try_into().unwrap()),
+        Signal::SIGTERM,
+    )
+    .unwrap();
+    firing.wait().unwrap();
 }

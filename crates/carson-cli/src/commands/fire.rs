@@ -2,6 +2,7 @@
 
 mod live;
 mod outlook;
+mod without_home;
 mod work_for;
 
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::fire::{DryRun, Fire, Fired, Skipped};
 use carson_operator::why::{Reasons, Why};
-use carson_proc::{Cancel, become_subreaper};
+use carson_proc::{Cancel, GivesWay, become_subreaper};
 use chrono::{DateTime, Utc};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -23,6 +24,9 @@ use crate::error::CommandError;
 use crate::{log, print};
 
 pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
+    if args.dry_run && !app.layout.settings().exists() {
+        return without_home::look_ahead(app, args).await;
+    }
     let home = app.home().await?;
     let args::Fire {
         role,
@@ -35,19 +39,13 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         all,
     } = args;
     if dry_run {
-        become_subreaper()?;
-        let watched = (
-            cancel_on_signals("asked to stop: the look ahead ends")?,
-            outlook::passing(),
-        );
         let asked = DryRun {
             role,
             repo,
             work,
             story,
         };
-        let outlook = asked.watched(&home, watched).await?;
-        return outlook::print(app, &home, &outlook, all);
+        return look_ahead(app, &home, asked, all).await;
     }
     let asked = Fire {
         role: role.clone(),
@@ -75,6 +73,16 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
             Ok(skipped.outcome.exit_code())
         }
     }
+}
+
+async fn look_ahead(app: &App, home: &Home, asked: DryRun, all: bool) -> Result<u8, CommandError> {
+    become_subreaper()?;
+    let watched = (
+        cancel_on_signals("asked to stop: the look ahead ends")?,
+        outlook::passing(),
+    );
+    let outlook = asked.watched(home, watched).await?;
+    outlook::print(app, home, &outlook, all)
 }
 
 /// What would end the stop that kept a role from firing, as `carson why` has it.
@@ -132,6 +140,7 @@ async fn shown_to_the_end(app: &App, home: &Home, id: FiringId) -> Result<u8, Co
 }
 
 async fn run_it(home: &Home, id: FiringId, steps: Steps) -> Result<Ended, CommandError> {
+    GivesWay::Firing.begin();
     become_subreaper()?;
     let cancel = cancel_on_signals("asked to stop: its session ends, and its work is saved")?;
     let ended = run::run(home, id, cancel, steps).await;

@@ -1,5 +1,6 @@
 //! `carson init`
 
+mod as_proposed;
 mod asked_check;
 mod patience;
 mod proposed;
@@ -30,6 +31,8 @@ use crate::print;
 use proposed::Hosted;
 use source::{Source, Wanted};
 use written::Written;
+
+pub use as_proposed::as_proposed;
 
 /// The check without which there is no home.
 const PROGRAM: &str = ".program";
@@ -120,13 +123,9 @@ impl<E: Into<CommandError>> From<E> for Unfit {
     }
 }
 
-/// A home that was made.
+/// A home that was made, and kept.
 struct Done {
-    source: Source,
-    proposal: Proposal,
-    settings: PathBuf,
-    role: PathBuf,
-    zone: String,
+    scaffold: Scaffold,
     checks: Vec<Checked>,
     worst: WorstDay,
 }
@@ -135,6 +134,25 @@ impl Begun<'_> {
     /// Writes settings and a role, and holds them against everything that `doctor` asks; nothing stays of what is
     /// not fit.
     async fn home(&mut self) -> Result<Done, Unfit> {
+        let app = self.app;
+        let scaffold = self.scaffold().await?;
+        let fleet = app.load()?.fleet;
+        let checks = examined(app, fleet.clone());
+        let checks = patience::told("git, the forge and this machine's own checks", checks).await?;
+        let home = app.home_unopened(fleet)?;
+        let shown = roles::Show {
+            role: FIRST_ROLE.to_owned(),
+        };
+        let worst = shown.answer(&home).await?.worst_day;
+        Ok(Done {
+            scaffold: scaffold.keep(),
+            checks,
+            worst,
+        })
+    }
+
+    /// Writes settings and a role for what was found in the repository.
+    async fn scaffold(&mut self) -> Result<Scaffold, CommandError> {
         let Self { app, args, .. } = *self;
         let source = Source::found(args, self.wanted, &self.hosted);
         let source = patience::bounded("the repository's git server", source).await??;
@@ -163,24 +181,31 @@ impl Begun<'_> {
         });
         made.file(&settings, &text)?;
         let role = made.role(app, self.engine, &source, check.as_ref())?;
-        let fleet = app.load()?.fleet;
-        let checks = examined(app, fleet.clone());
-        let checks = patience::told("git, the forge and this machine's own checks", checks).await?;
-        let home = app.home_unopened(fleet)?;
-        let shown = roles::Show {
-            role: FIRST_ROLE.to_owned(),
-        };
-        let worst = shown.answer(&home).await?.worst_day;
-        made.keep();
-        Ok(Done {
+        Ok(Scaffold {
+            made,
             source,
             proposal,
             settings,
             role,
             zone,
-            checks,
-            worst,
         })
+    }
+}
+
+/// What was written of a home, and from what. It goes again with this, unless it is kept.
+struct Scaffold {
+    made: Made,
+    source: Source,
+    proposal: Proposal,
+    settings: PathBuf,
+    role: PathBuf,
+    zone: String,
+}
+
+impl Scaffold {
+    fn keep(mut self) -> Self {
+        self.made.keep();
+        self
     }
 }
 
@@ -195,13 +220,13 @@ impl Done {
     fn json(&self, begun: &Begun<'_>) -> serde_json::Value {
         let Source {
             url, origin, base, ..
-        } = &self.source;
+        } = &self.scaffold.source;
         let errors: Vec<_> = self.to_mend().collect();
         let check = begun.agreed.iter().flatten().next();
         json!({
-            "home": begun.app.layout.root, "settings": self.settings, "role": self.role,
+            "home": begun.app.layout.root, "settings": self.scaffold.settings, "role": self.scaffold.role,
             "repository": url, "origin": origin, "base": base, "engine": begun.engine.to_string(),
-            "forge": begun.hosted.forge, "slug": begun.hosted.slug, "zone": self.zone,
+            "forge": begun.hosted.forge, "slug": begun.hosted.slug, "zone": self.scaffold.zone,
             "check": check.map(|check| &check.run), "errors": errors,
             "warnings": self.count(Health::Warning), "ok": self.count(Health::Ok),
             "worst_day": {
@@ -217,8 +242,8 @@ impl Done {
     fn tell(&self, begun: &Begun<'_>) {
         let carson = begun.app.called();
         print::line(&format!("home: {}", begun.app.layout.root.display()));
-        print::line(&format!("settings: {}", self.settings.display()));
-        print::line(&format!("role: {}", self.role.display()));
+        print::line(&format!("settings: {}", self.scaffold.settings.display()));
+        print::line(&format!("role: {}", self.scaffold.role.display()));
         self.tell_choices(begun);
         print::line(&format!(
             "doctor: {} ok, {}, {}{}",
@@ -252,9 +277,9 @@ impl Done {
 
     /// What was found and decided.
     fn tell_choices(&self, begun: &Begun<'_>) {
-        let Source { url, base, .. } = &self.source;
+        let Source { url, base, .. } = &self.scaffold.source;
         print::line(&format!("repository: {url}, work starts from {base}"));
-        if let Some(origin) = &self.source.origin {
+        if let Some(origin) = &self.scaffold.source.origin {
             print::line(&format!(
                 "  it is this checkout, because its issues and pull requests are files here: branches are pushed into \
                  it, and not to its origin {origin}; `carson init --repo {origin}` would take that one"
@@ -279,13 +304,13 @@ impl Done {
                  no check is run before a pull request is opened",
             ),
         }
-        if !self.proposal.setup.is_empty() {
+        if !self.scaffold.proposal.setup.is_empty() {
             print::line(&format!(
                 "setup: {} would make workspaces ready to work in; the settings have it behind a #",
-                self.proposal.setup.join("; ")
+                self.scaffold.proposal.setup.join("; ")
             ));
         }
-        print::line(&format!("zone: {}", self.zone));
+        print::line(&format!("zone: {}", self.scaffold.zone));
         let day = written::DAY_USD;
         print::line(&format!(
             "money: 5 USD a firing (the role says so), {day} USD a day (the settings)"
@@ -408,7 +433,7 @@ impl Made {
         Ok(file)
     }
 
-    fn keep(mut self) {
+    fn keep(&mut self) {
         self.files.clear();
         self.home = None;
     }

@@ -1,7 +1,9 @@
 //! A new role, for a home that is there already: `carson agent new`, and `carson init --role`.
 
-use carson_config::{RoleKind, ShippedRole};
-use carson_core::{KeepsTo, RoleName};
+use std::path::PathBuf;
+
+use carson_config::{Repo, RoleKind, ShippedRole};
+use carson_core::{AccountName, KeepsTo, RoleName};
 use carson_operator::names;
 use serde_json::json;
 
@@ -34,6 +36,14 @@ pub struct NewRole {
     pub run: Option<String>,
 }
 
+/// A role that was made.
+#[derive(Debug)]
+pub struct Made {
+    file: PathBuf,
+    repo: Repo,
+    account: Option<AccountName>,
+}
+
 impl NewRole {
     /// One that comes with Carson, as it is.
     pub fn shipped(role: &'static ShippedRole) -> Result<Self, CommandError> {
@@ -57,9 +67,41 @@ impl NewRole {
         self.like.map_or(RoleKind::Routine, |role| role.kind)
     }
 
+    /// Makes it, and says so.
+    pub async fn add(&self, app: &App) -> Result<u8, CommandError> {
+        let Made {
+            file,
+            repo,
+            account,
+        } = self.write(app).await?;
+        let (name, kind) = (&self.name, self.kind());
+        let mut told = format!("role: {}", file.display());
+        if kind != RoleKind::Steward {
+            told.push_str(&format!(" works in {}", repo.name));
+        }
+        if let Some(account) = &account {
+            told.push_str(&format!(" with the account {account}"));
+        }
+        if kind == RoleKind::Merger && !repo.merge {
+            told.push_str(&format!(
+                "; it merges nothing before carson.toml has `policy = {{ merge = true }}` in [repos.{}]",
+                repo.name
+            ));
+        }
+        let carson = app.called();
+        told.push_str(&format!(
+            "\nnext:\n  {carson} fire {name} --dry-run\n  {carson} roles show {name}"
+        ));
+        let made = json!({
+            "role": file, "kind": kind.as_str(), "repository": repo.name, "account": account,
+        });
+        print::done(app.json, &told, &made);
+        Ok(0)
+    }
+
     /// Writes its file. What the settings would not have is not kept: it would keep every other role from
     /// firing.
-    pub async fn add(&self, app: &App) -> Result<u8, CommandError> {
+    pub async fn write(&self, app: &App) -> Result<Made, CommandError> {
         if !app.layout.settings().exists() {
             let missing = format!("{} is not there", app.layout.settings().display());
             let hint = "`carson init` makes it, with a first role";
@@ -119,27 +161,10 @@ impl NewRole {
             let _ = file.parent().map(std::fs::remove_dir);
             return Err(error.hint("nothing was kept"));
         }
-        let mut told = format!("role: {}", file.display());
-        if kind != RoleKind::Steward {
-            told.push_str(&format!(" works in {}", repo.name));
-        }
-        if let Some(account) = &account {
-            told.push_str(&format!(" with the account {account}"));
-        }
-        if kind == RoleKind::Merger && !repo.merge {
-            told.push_str(&format!(
-                "; it merges nothing before carson.toml has `policy = {{ merge = true }}` in [repos.{}]",
-                repo.name
-            ));
-        }
-        let carson = app.called();
-        told.push_str(&format!(
-            "\nnext:\n  {carson} fire {name} --dry-run\n  {carson} roles show {name}"
-        ));
-        let made = json!({
-            "role": file, "kind": kind.as_str(), "repository": repo.name, "account": account,
-        });
-        print::done(app.json, &told, &made);
-        Ok(0)
+        Ok(Made {
+            file,
+            repo: repo.clone(),
+            account,
+        })
     }
 }

@@ -9,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::gives_way::GivesWay;
 use crate::sandbox::call::{Call, Say, UNMET};
 use crate::sandbox::handover;
 use crate::sandbox::level::{CgroupLevel, Level, Ns};
@@ -19,9 +20,6 @@ use crate::sandbox::plan::Plan;
 use crate::sandbox::profile::{Demand, Network, Profile};
 use crate::sandbox::weaknesses::find_weaknesses;
 use crate::sandbox::{cgroup, landlock, rlimits, seccomp, sys, wait_child};
-
-/// Who is to go first when memory runs out: the agent rather than Carson.
-const OOM_SCORE: &str = "500";
 
 /// Everything that is known before the first wall.
 struct Launch {
@@ -59,8 +57,7 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
         then: Then::Program(call.program, call.args),
         profile,
     };
-    // A kernel without it has worse worries.
-    let _ = fs::write("/proc/self/oom_score_adj", OOM_SCORE);
+    GivesWay::Session.begin();
     let (code, left) = launch.everywhere()?;
     if left > 0 {
         let _ = fs::write(Profile::left_path(&call.profile), left.to_string());
