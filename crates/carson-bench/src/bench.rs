@@ -282,6 +282,13 @@ impl Bench {
         carson_git::remove_tree_after(first, &home.inspector, &near, &self.root).await
     }
 
+    /// The same with several at once; what became of each.
+    pub async fn remove_all(home: &Home, benches: &[Self]) -> Vec<Result<(), GitError>> {
+        let near = home.fleet.layout.mirrors().join("bench.git");
+        let roots: Vec<PathBuf> = benches.iter().map(|bench| bench.root.clone()).collect();
+        carson_git::remove_trees(&home.inspector, &near, &roots).await
+    }
+
     /// The same with one of its directories.
     pub async fn remove_dir(&self, home: &Home, dir: &Path) -> Result<(), GitError> {
         let near = home.fleet.layout.mirrors().join("bench.git");

@@ -58,7 +58,7 @@ async fn lane(
     (alive, known): (&BTreeMap<FiringId, Vec<ProcessId>>, &Known),
     until: Option<Instant>,
 ) -> Result<Pass, PruneError> {
-    let (mut done, mut idle) = (Pass::default(), IdleRefs::default());
+    let (mut done, mut leaving) = (Pass::default(), Leaving::default());
     for path in benches {
         if until.is_some_and(|until| Instant::now() >= until) {
             done.left += 1;
@@ -75,24 +75,74 @@ async fn lane(
                 .or_else(|| known.rests(id, plan, home.clock.now()))
             {
                 Some(why) => Action::Kept(why),
-                None => {
-                    let action = prune_bench(home, id, plan.dry_run, &mut idle).await?;
-                    if !plan.dry_run {
-                        known.record_action(home, id, &action).await;
+                None => match looked_at(home, id, plan.dry_run, &mut leaving).await? {
+                    Looked::Leaves => {
+                        if leaving.benches.len() >= TOGETHER {
+                            done.benches.extend(leaving.leave(home, known).await);
+                        }
+                        continue;
                     }
-                    action
-                }
+                    Looked::Stays(action) => {
+                        if !plan.dry_run {
+                            known.record_action(home, id, &action).await;
+                        }
+                        action
+                    }
+                },
             },
         };
-        idle.delete_many().await;
         done.benches.push(Pruned {
             path: path.clone(),
             firing,
             action,
         });
     }
-    idle.delete().await;
+    done.benches.extend(leaving.leave(home, known).await);
     Ok(done)
+}
+
+/// Benches that are removed by one child: its start costs more than what most of them hold.
+const TOGETHER: usize = 16;
+
+/// What a look at a bench decided.
+enum Looked {
+    /// It is among those that leave.
+    Leaves,
+    /// It does not leave, and what became of it.
+    Stays(Action),
+}
+
+/// Benches of which all is saved, and the refs that go with them.
+#[derive(Default)]
+struct Leaving {
+    /// With the ref that keeps what was in it, where it had to be kept.
+    benches: Vec<(FiringId, Bench, Option<String>)>,
+    idle: IdleRefs,
+}
+
+impl Leaving {
+    /// Removes them; what became of each.
+    async fn leave(&mut self, home: &Home, known: &Known) -> Vec<Pruned> {
+        let leaving = std::mem::take(&mut self.benches);
+        let benches: Vec<Bench> = leaving.iter().map(|(_, bench, _)| bench.clone()).collect();
+        let gone = Bench::remove_all(home, &benches).await;
+        let mut pruned = Vec::new();
+        for ((id, bench, kept), gone) in leaving.into_iter().zip(gone) {
+            let action = match (gone, kept) {
+                (Err(error), _) => Action::Kept(error.to_string()),
+                (Ok(()), Some(kept)) => Action::Salvaged(kept),
+                (Ok(()), None) => Action::Removed,
+            };
+            known.record_action(home, id, &action).await;
+            pruned.push(Pruned {
+                path: bench.root,
+                firing: Some(id),
+                action,
+            });
+        }
+        self.idle.delete().await;
+        pruned
+    }
 }
 
 /// Refs of benches that are gone. Deleting them one by one costs a process each, and where refs
@@ -100,28 +150,16 @@ async fn lane(
 #[derive(Default)]
 struct IdleRefs {
     by_store: BTreeMap<PathBuf, (Kept, Vec<IdleRef>)>,
-    count: usize,
 }
 
 impl IdleRefs {
-    /// So many wait: a pass that is killed leaves no more behind.
-    const MANY: usize = 50;
-
     fn add(&mut self, kept: &Kept, refs: Vec<IdleRef>) {
-        self.count += refs.len();
         let of_store = self.by_store.entry(kept.path().to_owned());
         let (_, waiting) = of_store.or_insert_with(|| (kept.clone(), Vec::new()));
         waiting.extend(refs);
     }
 
-    async fn delete_many(&mut self) {
-        if self.count >= Self::MANY {
-            self.delete().await;
-        }
-    }
-
     async fn delete(&mut self) {
-        self.count = 0;
         for (kept, refs) in std::mem::take(&mut self.by_store).into_values() {
             if let Err(error) = kept.delete_refs(&refs).await {
                 warn!(store = %kept.path().display(), %error, "refs of removed benches stay");
@@ -187,31 +225,46 @@ fn benches(home: &Home) -> Result<Vec<PathBuf>, PruneError> {
     Ok(found)
 }
 
-async fn prune_bench(
+async fn looked_at(
     home: &Home,
     id: FiringId,
     dry_run: bool,
-    idle: &mut IdleRefs,
-) -> Result<Action, StoreError> {
+    leaving: &mut Leaving,
+) -> Result<Looked, StoreError> {
     let bench = Bench::of(home, id);
     if !bench.may_hold_work() {
-        return Ok(remove(home, &bench, dry_run).await);
+        if dry_run {
+            return Ok(Looked::Stays(Action::Removed));
+        }
+        leaving.benches.push((id, bench, None));
+        return Ok(Looked::Leaves);
     }
     let Some(worktree) = worktree_of(home, id, &bench).await? else {
-        return Ok(Action::Kept(
+        return Ok(Looked::Stays(Action::Kept(
             "no row tells which repository it belongs to".into(),
-        ));
+        )));
     };
-    let looked = worktree.inspect(false).await;
-    let action = match looked {
-        Ok(seen) if dry_run => would_be(&seen, id).await,
-        Ok(seen) => match saved(home, &seen, id).await {
-            Ok(kept) => go(home, &bench, seen, kept, idle).await,
-            Err(error) => Err(error),
-        },
+    let looked = match worktree.inspect(false).await {
+        Ok(seen) if dry_run => would_be(&seen, id).await.map(Looked::Stays),
+        Ok(seen) => put_aside(home, id, bench, &seen, leaving).await,
         Err(error) => Err(error),
     };
-    Ok(action.unwrap_or_else(|error| Action::Kept(error.to_string())))
+    Ok(looked.unwrap_or_else(|error| Looked::Stays(Action::Kept(error.to_string()))))
+}
+
+/// Saves what is not saved yet. The gate is part of leaving.
+async fn put_aside(
+    home: &Home,
+    id: FiringId,
+    bench: Bench,
+    seen: &Seen,
+    leaving: &mut Leaving,
+) -> Result<Looked, GitError> {
+    let kept = saved(home, seen, id).await?;
+    let idle = seen.put_aside(None).await?;
+    leaving.idle.add(seen.worktree().kept(), idle);
+    leaving.benches.push((id, bench, kept));
+    Ok(Looked::Leaves)
 }
 
 async fn would_be(seen: &Seen, id: FiringId) -> Result<Action, GitError> {
@@ -252,22 +305,6 @@ async fn note_kept(home: &Home, id: FiringId, kept: &str) -> Result<(), StoreErr
     as_firing.set_salvage_ref(kept).await
 }
 
-/// The gate is part of removal.
-async fn go(
-    home: &Home,
-    bench: &Bench,
-    seen: Seen,
-    kept: Option<String>,
-    idle: &mut IdleRefs,
-) -> Result<Action, GitError> {
-    let store = seen.worktree().kept().clone();
-    idle.add(&store, seen.put_aside(None).await?);
-    Ok(match (remove(home, bench, false).await, kept) {
-        (Action::Removed, Some(kept)) => Action::Salvaged(kept),
-        (action, _) => action,
-    })
-}
-
 async fn worktree_of(
     home: &Home,
     id: FiringId,
@@ -286,16 +323,6 @@ async fn worktree_of(
     };
     let mirror = home.mirror(repo);
     Ok(Some(Worktree::open(&mirror, bench.tree(), branch, base)))
-}
-
-async fn remove(home: &Home, bench: &Bench, dry_run: bool) -> Action {
-    if dry_run {
-        return Action::Removed;
-    }
-    match bench.remove(home).await {
-        Ok(()) => Action::Removed,
-        Err(error) => Action::Kept(error.to_string()),
-    }
 }
 
 /// Gives a bench up: what can still be kept of it is, and then it goes, whatever is in it.

@@ -125,7 +125,7 @@ pub use own_commit::OwnCommit;
 pub use private::REPOSITORY;
 pub use push::{Deleted, Pushed};
 pub use remote::{Credential, Remote};
-pub use removal::{remove_tree, remove_tree_after};
+pub use removal::{remove_tree, remove_tree_after, remove_trees};
 pub use reverting::TakenBack;
 pub use room::Ground;
 pub use salvaged::Salvaged;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use carson_proc::inspector::{Desk, Inspector};
+use carson_proc::inspector::{Desk, InspectError, Inspector};
 use tracing::warn;
 
 use crate::error::{GitError, io};
@@ -145,22 +145,69 @@ pub async fn remove_tree_after(
         first.await?;
         return is_gone(found.and_then(|_| fs::remove_file(path)));
     }
+    let path = path.to_owned();
+    let gone = emptied(first, inspector, mirror, std::slice::from_ref(&path)).await?;
+    gone.into_iter().collect::<Result<(), _>>()?;
+    is_gone(fs::remove_dir(&path))
+}
+
+/// Removes several such directories by one child: nothing in any of them is needed any more, so it is no matter that
+/// what lies in one could have the others removed. What became of each; where the child fails, each is tried alone.
+pub async fn remove_trees(
+    inspector: &Inspector,
+    mirror: &Path,
+    paths: &[PathBuf],
+) -> Vec<Result<(), GitError>> {
+    let are_dirs = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    if paths.len() > 1 && paths.iter().all(are_dirs) {
+        let nothing = async { Ok(()) };
+        if let Ok(gone) = emptied(nothing, inspector, mirror, paths).await {
+            let removed = gone.into_iter().zip(paths).map(|(gone, path)| {
+                gone.and_then(|()| fs::remove_dir(path).map_err(|source| io(path, source)))
+            });
+            return removed.collect();
+        }
+    }
+    let mut removed = Vec::new();
+    for path in paths {
+        removed.push(remove_tree(inspector, mirror, path).await);
+    }
+    removed
+}
+
+/// Empties directories once `first` went well; meanwhile the child gets ready. What became of each.
+async fn emptied(
+    first: impl Future<Output = Result<(), GitError>>,
+    inspector: &Inspector,
+    mirror: &Path,
+    dirs: &[PathBuf],
+) -> Result<Vec<Result<(), GitError>>, GitError> {
+    let unseen = |path: &Path, source| GitError::Unseen {
+        path: path.to_owned(),
+        source,
+    };
     let dir = crate::scratch::ScratchDir::new(mirror, "remove")?;
     let question = Remove {
-        dir: path.to_owned(),
+        dirs: dirs.to_vec(),
     };
     let desk = Desk {
         own: dir.path().to_owned(),
-        write: vec![path.to_owned()],
+        write: dirs.to_vec(),
         ..Desk::default()
     };
     let bounds = bounds();
     let asked = inspector.ask_after(first, &question, &desk, &bounds);
-    asked.await?.map_err(|source| GitError::Unseen {
-        path: path.to_owned(),
-        source,
-    })?;
-    is_gone(fs::remove_dir(path))
+    let first = dirs.first().map_or(mirror, PathBuf::as_path);
+    let answer = asked.await?.map_err(|source| unseen(first, source))?;
+    if answer.len() != dirs.len() {
+        let source = InspectError::Garbled("it does not say of each what became of it".to_owned());
+        return Err(unseen(first, source));
+    }
+    let each = dirs.iter().zip(answer).map(|(path, why)| match why {
+        None => Ok(()),
+        Some(why) => Err(unseen(path, InspectError::Refused(why))),
+    });
+    Ok(each.collect())
 }
 
 #[cfg(test)]

@@ -17,19 +17,20 @@ use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use serde::{Deserialize, Serialize};
 
-/// Empties a directory. When it is stopped half way, the next one goes on with the rest.
+/// Empties directories. When it is stopped half way, the next one goes on with the rest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Remove {
-    /// The directory; it stays itself.
-    pub dir: PathBuf,
+    /// The directories; they stay themselves.
+    pub dirs: Vec<PathBuf>,
 }
 
 impl Question for Remove {
     const NAME: &'static str = "remove";
-    type Answer = ();
+    /// Of each directory, why it is not empty.
+    type Answer = Vec<Option<String>>;
 
-    fn answer(self) -> Result<(), String> {
-        empty(&self.dir)
+    fn answer(self) -> Result<Self::Answer, String> {
+        Ok(self.dirs.iter().map(|dir| empty(dir).err()).collect())
     }
 }
 
