@@ -16,7 +16,7 @@ struct Package {
     present: fn() -> bool,
 }
 
-const PACKAGES: [Package; 12] = [
+const PACKAGES: [Package; 13] = [
     Package {
         name: "git",
         present: || on_path("git"),
@@ -62,6 +62,11 @@ const PACKAGES: [Package; 12] = [
     Package {
         name: "faketime",
         present: || on_path("faketime"),
+    },
+    // Reads the Homebrew formula.
+    Package {
+        name: "ruby",
+        present: || on_path("ruby"),
     },
     // Shows the page in tests.
     Package {

@@ -46,6 +46,7 @@
 mod agents;
 mod bench;
 mod browser;
+mod cargo_tools;
 mod conformance;
 mod debian;
 mod endurance;
@@ -62,10 +63,12 @@ mod package;
 mod packagers;
 mod pgvector;
 mod postgres;
+mod published;
 mod runner;
 mod seed;
 mod simulate;
 mod slowest;
+mod supply_chain;
 mod test;
 mod workspace;
 
@@ -82,9 +85,10 @@ usage: cargo xtask COMMAND
 
 commands:
   install [ARGS]  install carson and the programs beside it; ARGS go to cargo install (--root DIR)
-  package [--built DIR]
+  package [--built DIR] [--published URL]
                   one archive with every program and its install.sh, and a Debian package, in target/package; of the
-                  programs in DIR, or built for it
+                  programs in DIR, or built for it; with the folder where it will be published, a Homebrew formula
+                  and a table for cargo-binstall
   test [-- ARGS]  set up what the tests need, then run them all; ARGS go to cargo nextest run
   test --quick    what can be tested within a minute: for a developer's loop
   test --ordinary [-- ARGS]
@@ -92,7 +96,11 @@ commands:
   conformance [--oldest]
                   ask the same of every real agent CLI, and print the table engine x case of docs/engines.md; with
                   --oldest, of the oldest version of each that is supported; some minutes
-  ci              run .ci/run: format check, lints, tests
+  ci              run .ci/run: format check, lints, tests, the supply chain
+  supply-chain [--newest | --renew DIR]
+                  hold what the build is made of against deny.toml, by cargo-deny: licences, sources, refused crates,
+                  and the advisories of the day that lies in supply-chain/, or the newest, or after packing a
+                  checkout of RustSec's database anew
   soak [--minutes N] [--seed N]
                   50 roles for so long (10) while the daemon, firings and CLIs are killed at random
   hostile [--minutes N] [--seed N]
@@ -144,8 +152,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         ["install", rest @ ..] => install::run(interrupt, rest),
-        ["package"] => package::run(interrupt, None),
-        ["package", "--built", dir] => package::run(interrupt, Some(dir)),
+        ["package", rest @ ..] => package::run(interrupt, rest),
         ["test"] => test::run(interrupt, &[], &[]),
         ["test", "--", rest @ ..] => test::run(interrupt, rest, &[]),
         ["test", "--quick"] => test::run(interrupt, &["--profile", "quick"], &[]),
@@ -154,6 +161,7 @@ fn dispatch(interrupt: &Interrupt, args: &[String]) -> anyhow::Result<ExitCode> 
         ["conformance"] => conformance::run(interrupt, Age::Newest),
         ["conformance", "--oldest"] => conformance::run(interrupt, Age::Oldest),
         ["ci"] => ci(interrupt),
+        ["supply-chain", rest @ ..] => supply_chain::run(interrupt, rest),
         ["soak", rest @ ..] => endurance::run(interrupt, &endurance::SOAK, rest),
         ["hostile", rest @ ..] => endurance::run(interrupt, &endurance::HOSTILE, rest),
         ["week", rest @ ..] => endurance::run(interrupt, &endurance::WEEK, rest),

@@ -13,6 +13,7 @@ use anyhow::{Context, bail};
 use crate::install::PACKAGES;
 use crate::interrupt::{self, Interrupt};
 use crate::packagers;
+use crate::published::Published;
 use crate::workspace::{Cache, cargo, output, root};
 
 /// What lies in `bin/`, and how it is built.
@@ -43,18 +44,37 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "fish/vendor_completions.d/carson.fish"),
 ];
 
-/// Packs what is built, or what lies in the directory `built`, into `target/package`.
+/// Packs what is built, or with `--built DIR` what lies there, into `target/package`. With `--published URL`, the folder
+/// where the archive will lie, there is what lets Homebrew and cargo-binstall fetch it, too.
 ///
 /// # Errors
 /// When a program cannot be built, or a package cannot be written.
-pub fn run(interrupt: &Interrupt, built: Option<&str>) -> anyhow::Result<ExitCode> {
+pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
+    let (mut built, mut folder) = (None, None);
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let value = args.next();
+        let value = value.with_context(|| format!("{arg} needs a value"))?;
+        match *arg {
+            "--built" => built = Some(*value),
+            "--published" => folder = Some(*value),
+            other => bail!("package knows --built DIR and --published URL, and not {other}"),
+        }
+    }
     let programs = match built {
         Some(dir) => PROGRAMS.map(|(name, _)| (name, PathBuf::from(dir))),
         None => build(interrupt)?,
     };
     let into = root().join("target/package");
     let stage = stage(&programs, &into)?;
-    println!("xtask: {}", tar(&stage, &triple()?, &into)?.display());
+    let triple = triple()?;
+    let archive = tar(&stage, &triple, &into)?;
+    println!("xtask: {}", archive.display());
+    if let Some(folder) = folder {
+        publish(&archive, &triple, folder)?;
+        println!("xtask: {}", into.join("carson.rb").display());
+        println!("xtask: {}", into.join("binstall/Cargo.toml").display());
+    }
     let package = deb(interrupt, env!("CARGO_PKG_VERSION"), &into, &[])?;
     println!("xtask: {}", package.display());
     Ok(interrupt::exit_code(ExitStatus::default()))
@@ -179,6 +199,23 @@ fn tar(stage: &Path, triple: &str, into: &Path) -> anyhow::Result<PathBuf> {
     Ok(into.join(file))
 }
 
+/// Writes what fetches an archive from the folder where it will lie, beside it.
+fn publish(archive: &Path, triple: &str, folder: &str) -> anyhow::Result<()> {
+    let (into, file) = (archive.parent(), archive.file_name());
+    let into = into.context("the archive lies nowhere")?;
+    let file = file.unwrap_or_default().to_string_lossy();
+    let digest = digests(into, &[file.clone().into_owned()])?;
+    let sha256 = digest.split_whitespace().next().unwrap_or_default();
+    let published = Published {
+        folder,
+        file: &file,
+        sha256,
+        triple,
+        programs: &PROGRAMS.map(|(name, _)| name),
+    };
+    published.write(into)
+}
+
 /// As `sha256sum` prints them, and reads them again.
 fn digests(dir: &Path, files: &[String]) -> anyhow::Result<String> {
     let said = output(Command::new("sha256sum").args(files).current_dir(dir));
@@ -191,18 +228,28 @@ mod tests {
 
     use super::*;
 
-    /// An archive of programs that only say their names, unpacked.
-    fn unpacked() -> (tempfile::TempDir, PathBuf) {
+    const TRIPLE: &str = "x86_64-unknown-linux-gnu";
+
+    /// An archive of programs that only say their names; what it was packed in.
+    fn packed() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let built = dir.path().join("built");
         fs::create_dir(&built).unwrap();
         let programs = PROGRAMS.map(|(name, _)| {
-            let said = format!("#!/bin/sh\necho \"{name} 0.1.0\"\n");
+            let said = format!(
+                "#!/bin/sh\nif [ \"$1\" = man ]; then : > \"$3/carson.1\"; fi\necho \"{name} 0.1.0\"\n"
+            );
             fs::write(built.join(name), said).unwrap();
             (name, built.clone())
         });
         let out = dir.path().join("out");
-        let archive = tar(&stage(&programs, &out).unwrap(), "a-b-c", &out).unwrap();
+        let archive = tar(&stage(&programs, &out).unwrap(), TRIPLE, &out).unwrap();
+        (dir, archive)
+    }
+
+    /// The same, unpacked.
+    fn unpacked() -> (tempfile::TempDir, PathBuf) {
+        let (dir, archive) = packed();
         let beside = archive.with_file_name(format!(
             "{}.sha256",
             archive.file_name().unwrap().to_string_lossy()
@@ -213,12 +260,80 @@ mod tests {
             .arg(beside)
             .current_dir(archive.parent().unwrap());
         assert!(output(&mut check).unwrap().ends_with("OK"));
-        let mut tar = Command::new("tar");
-        tar.arg("-xzf").arg(&archive).current_dir(dir.path());
-        assert!(tar.status().unwrap().success());
-        let name = format!("carson-{}-a-b-c", env!("CARGO_PKG_VERSION"));
-        let inside = dir.path().join(name);
+        let inside = unpack(&archive, dir.path());
         (dir, inside)
+    }
+
+    fn unpack(archive: &Path, into: &Path) -> PathBuf {
+        let mut tar = Command::new("tar");
+        tar.arg("-xzf").arg(archive).current_dir(into);
+        assert!(tar.status().unwrap().success());
+        let name = format!("carson-{}-{TRIPLE}", env!("CARGO_PKG_VERSION"));
+        into.join(name)
+    }
+
+    /// What Homebrew makes of a formula, as far as ours asks for it: it says what it would fetch, installs what was
+    /// unpacked, and runs its test.
+    const HOMEBREW: &str = include_str!("package/homebrew.rb");
+
+    #[test]
+    fn homebrew_and_binstall_fetch_and_find_what_was_packed() {
+        let (dir, archive) = packed();
+        let out = archive.parent().unwrap();
+        publish(&archive, TRIPLE, "https://example.org/carson/").unwrap();
+        let file = archive.file_name().unwrap().to_str().unwrap();
+        let inside = unpack(&archive, dir.path());
+        let prefix = dir.path().join("brew");
+
+        let mut ruby = Command::new("ruby");
+        ruby.args(["-w", "-e", HOMEBREW])
+            .arg(out.join("carson.rb"))
+            .arg(&inside);
+        let ran = ruby.env("PREFIX", &prefix).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
+        let sums = fs::read_to_string(out.join(format!("{file}.sha256"))).unwrap();
+        let sha256 = sums.split_whitespace().next().unwrap();
+        for line in [
+            format!("url https://example.org/carson/{file}\n"),
+            format!("sha256 {sha256}\n"),
+            "depends_on :linux\n".to_owned(),
+        ] {
+            assert!(said.contains(&line), "{line}: {said}");
+        }
+        let installed = fs::read_dir(prefix.join("bin")).unwrap().count();
+        assert_eq!(installed, PROGRAMS.len());
+        assert!(prefix.join("share/man/man1/carson.1").is_file());
+
+        // The templates as SUPPORT.md of cargo-binstall has them.
+        let manifest = fs::read_to_string(out.join("binstall/Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let (package, bins) = (&manifest["package"], &manifest["bin"]);
+        let table = &package["metadata"]["binstall"];
+        let filled = |template: &str, bin: &str| {
+            template
+                .replace("{ repo }", package["repository"].as_str().unwrap())
+                .replace("{ version }", package["version"].as_str().unwrap())
+                .replace("{ target }", TRIPLE)
+                .replace("{ bin }", bin)
+        };
+        let url = filled(table["pkg-url"].as_str().unwrap(), "");
+        assert_eq!(url, format!("https://example.org/carson/{file}"));
+        let bins = bins.as_array().unwrap();
+        assert_eq!(bins.len(), PROGRAMS.len());
+        for bin in bins {
+            let place = filled(table["bin-dir"].as_str().unwrap(), bin["name"].as_str().unwrap());
+            assert!(dir.path().join(&place).is_file(), "{place}");
+        }
+    }
+
+    #[test]
+    fn only_an_address_is_published() {
+        let (_dir, archive) = packed();
+        for folder in ["carson", "http://example.org", "https://a/\"; system(\"true\") #"] {
+            let error = publish(&archive, TRIPLE, folder).unwrap_err();
+            assert!(error.to_string().contains("is no address"), "{error}");
+        }
     }
 
     fn install(inside: &Path, args: &[&str]) -> Output {

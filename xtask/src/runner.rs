@@ -4,11 +4,16 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::cargo_tools::CargoTool;
 use crate::interrupt::{Interrupt, Interrupted};
 use crate::workspace::{Cache, cargo, output};
 
-/// Known to build with the toolchain that this repository pins.
-const NEXTEST: &str = "0.9.143";
+const NEXTEST: CargoTool = CargoTool {
+    name: "cargo-nextest",
+    version: "0.9.143",
+    asks: &["nextest", "--version"],
+    args: &[],
+};
 
 /// How the tests are run.
 #[derive(Debug)]
@@ -30,29 +35,14 @@ impl Runner {
         if output(cargo().args(["nextest", "--version"])).is_some() {
             return Ok(Self::Nextest);
         }
-        let root = cache.dir("cargo")?;
-        let binary = root.join("bin/cargo-nextest");
-        let cached = |binary: &PathBuf| {
-            output(Command::new(binary).args(["nextest", "--version"])).is_some()
-        };
-        if !cached(&binary) {
-            println!(
-                "xtask: installing cargo-nextest {NEXTEST} into {}",
-                root.display()
-            );
-            // The runner itself does little, and a debug build takes a third of the time.
-            let mut install = cargo();
-            install.args(["install", "cargo-nextest", "--locked", "--debug"]);
-            install.args(["--version", NEXTEST, "--root"]).arg(&root);
-            if let Err(error) = interrupt.must(&mut install) {
-                if error.is::<Interrupted>() {
-                    return Err(error);
-                }
+        match NEXTEST.ensure(interrupt, cache) {
+            Ok(binary) => Ok(Self::CachedNextest(binary)),
+            Err(error) if error.is::<Interrupted>() => Err(error),
+            Err(error) => {
                 eprintln!("xtask: cargo-nextest cannot be installed ({error:#}): using cargo test");
-                return Ok(Self::CargoTest);
+                Ok(Self::CargoTest)
             }
         }
-        Ok(Self::CachedNextest(binary))
     }
 
     /// `cargo nextest ARGS` in the checkout; `None` where there is no nextest.

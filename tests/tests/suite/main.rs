@@ -42,7 +42,6 @@ mod keep;
 mod kill;
 mod limits;
 mod listed;
-mod lockfile;
 mod looping;
 mod mcp;
 mod memory;
