@@ -28,10 +28,7 @@ impl CargoTool {
         let program = root.join("bin").join(self.name);
         if !self.is_there(&program) {
             let (name, version) = (self.name, self.version);
-            println!(
-                "xtask: installing {name} {version} into {}",
-                root.display()
-            );
+            println!("xtask: installing {name} {version} into {}", root.display());
             // They do little, and a debug build takes a third of the time.
             let mut install = cargo();
             install.args(["install", name, "--locked", "--debug", "--force"]);

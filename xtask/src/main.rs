@@ -63,6 +63,7 @@ mod package;
 mod packagers;
 mod pgvector;
 mod postgres;
+mod promtool;
 mod published;
 mod runner;
 mod seed;

@@ -322,7 +322,10 @@ mod tests {
         let bins = bins.as_array().unwrap();
         assert_eq!(bins.len(), PROGRAMS.len());
         for bin in bins {
-            let place = filled(table["bin-dir"].as_str().unwrap(), bin["name"].as_str().unwrap());
+            let place = filled(
+                table["bin-dir"].as_str().unwrap(),
+                bin["name"].as_str().unwrap(),
+            );
             assert!(dir.path().join(&place).is_file(), "{place}");
         }
     }
@@ -330,7 +333,11 @@ mod tests {
     #[test]
     fn only_an_address_is_published() {
         let (_dir, archive) = packed();
-        for folder in ["carson", "http://example.org", "https://a/\"; system(\"true\") #"] {
+        for folder in [
+            "carson",
+            "http://example.org",
+            "https://a/\"; system(\"true\") #",
+        ] {
             let error = publish(&archive, TRIPLE, folder).unwrap_err();
             assert!(error.to_string().contains("is no address"), "{error}");
         }

@@ -89,11 +89,13 @@ fn unpacked(scratch: &Path) -> anyhow::Result<PathBuf> {
     }
     let database = scratch.join("advisory-db");
     fs::create_dir_all(&database)?;
-    let said = |mut command: Command| {
-        output(&mut command).with_context(|| format!("{command:?} failed"))
-    };
+    let said =
+        |mut command: Command| output(&mut command).with_context(|| format!("{command:?} failed"));
     let mut tar = Command::new("tar");
-    tar.arg("-xJf").arg(root().join(PACKED)).arg("-C").arg(&database);
+    tar.arg("-xJf")
+        .arg(root().join(PACKED))
+        .arg("-C")
+        .arg(&database);
     said(tar)?;
     for args in [
         &["init", "--quiet", "--initial-branch=main"][..],
@@ -101,7 +103,12 @@ fn unpacked(scratch: &Path) -> anyhow::Result<PathBuf> {
         &["commit", "--quiet", "--message=Advisories"],
     ] {
         let mut git = Command::new("git");
-        git.args(["-c", "user.name=carson", "-c", "user.email=carson@localhost"]);
+        git.args([
+            "-c",
+            "user.name=carson",
+            "-c",
+            "user.email=carson@localhost",
+        ]);
         said({
             git.args(args).current_dir(&database);
             git
@@ -113,7 +120,9 @@ fn unpacked(scratch: &Path) -> anyhow::Result<PathBuf> {
 /// Packs a checkout of the database, with its day.
 fn renew(checkout: &Path) -> anyhow::Result<()> {
     let mut git = Command::new("git");
-    git.arg("-C").arg(checkout).args(["log", "-1", "--format=%cs"]);
+    git.arg("-C")
+        .arg(checkout)
+        .args(["log", "-1", "--format=%cs"]);
     let day = output(&mut git).context("git does not say of which day the database is")?;
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"])

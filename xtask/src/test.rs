@@ -10,7 +10,9 @@ use crate::memory_dir::MemoryDir;
 use crate::postgres::Postgres;
 use crate::runner::Runner;
 use crate::workspace::{Cache, cargo};
-use crate::{browser, debian, github, mcp_sdk, ordinary, packagers, pgvector, seed, slowest};
+use crate::{
+    browser, debian, github, mcp_sdk, ordinary, packagers, pgvector, promtool, seed, slowest,
+};
 
 /// What is built before any test runs.
 const BUILD: [&str; 3] = ["build", "--workspace", "--all-targets"];
@@ -38,6 +40,7 @@ pub fn run(
     let packagers = packagers::ensure(interrupt, &cache)?;
     let mcp_sdk = mcp_sdk::ensure(interrupt, &cache)?;
     let browser = browser::ensure(interrupt, &cache)?;
+    let promtool = promtool::ensure(interrupt, &cache)?;
     let pgvector = pgvector::ensure(interrupt, &cache)?;
     let runner = Runner::ensure(interrupt, &cache)?;
     // Another run in this checkout need not wait for our tests, only for our downloads.
@@ -56,6 +59,7 @@ pub fn run(
             .env("CARSON_TEST_PACKAGERS", &packagers)
             .env(mcp_sdk::VARIABLE, &mcp_sdk)
             .env(browser::VARIABLE, &browser)
+            .env(promtool::VARIABLE, &promtool)
             .envs(
                 with_vectors
                     .iter()

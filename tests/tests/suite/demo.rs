@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Seek, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use carson_tests::fleet::{Ran, TestFleet, tree};
 use carson_tests::model::{
@@ -21,6 +22,24 @@ fn the_rehearsal_shows_every_end_and_the_crew_and_leaves_nothing() {
     let shown = fleet.ok(&["demo", "--seconds", "60", "--json"]);
     every_end_is_shown(&shown);
     the_crew_takes_an_issue_from_the_plan_to_the_merge(&fleet, &shown);
+    prometheus_takes_its_numbers(&fleet, &shown);
+}
+
+/// As `/metrics` has them. What promtool prints is a broken rule or convention.
+fn prometheus_takes_its_numbers(fleet: &TestFleet, shown: &Value) {
+    let mut metrics = fleet.command(&["metrics"]);
+    let metrics = metrics.env("CARSON_HOME", home_of(shown)).output().unwrap();
+    let text = String::from_utf8(metrics.stdout).unwrap();
+    assert!(text.contains("outcome=\"TIMED_OUT\""), "{text}");
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file.rewind().unwrap();
+    let promtool = std::env::var_os("CARSON_TEST_PROMTOOL").expect("cargo xtask test sets it");
+    let mut promtool = Command::new(promtool);
+    let checked = promtool.args(["check", "metrics"]).stdin(file).output();
+    let checked = checked.unwrap();
+    let said = String::from_utf8_lossy(&[checked.stdout, checked.stderr].concat()).into_owned();
+    assert!(checked.status.success() && said.is_empty(), "{said}");
 }
 
 /// Ctrl-C, a closed terminal, `kill`: the daemon and its firings end, too.
@@ -356,8 +375,11 @@ fn of_the_demo(fleet: &TestFleet, shown: &Value, row: &Value) -> Value {
 
 /// What a command answers in the demo's own home.
 fn in_the_demo(fleet: &TestFleet, shown: &Value, args: &[&str]) -> Value {
-    let home = Path::new(shown["root"].as_str().unwrap()).join("home");
-    asked_at(fleet, &home, args)
+    asked_at(fleet, &home_of(shown), args)
+}
+
+fn home_of(shown: &Value) -> PathBuf {
+    Path::new(shown["root"].as_str().unwrap()).join("home")
 }
 
 fn asked_at(fleet: &TestFleet, home: &Path, args: &[&str]) -> Value {
