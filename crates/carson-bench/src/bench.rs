@@ -19,6 +19,9 @@ use crate::stand::Stand;
 /// The variable by which everything that a firing started can be found again.
 pub const MARKER: &str = "CARSON_FIRING";
 
+/// Why a bench stays that somebody locked.
+pub const LOCKED: &str = "it is locked: remove the file `locked` in it";
+
 /// The directories of one firing, or of a clean room in it.
 #[derive(Clone, Debug)]
 pub struct Bench {
@@ -259,6 +262,12 @@ impl Bench {
         let held = [self.tree(), self.repository()];
         let holds = |path: &PathBuf| path.symlink_metadata().is_ok() && !is_empty(path);
         held.iter().any(holds)
+    }
+
+    /// Whether somebody wants it to stay, whatever becomes of its firing.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.root.join("locked").exists()
     }
 
     /// Removes it with everything that a session left in it.

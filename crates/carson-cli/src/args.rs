@@ -571,7 +571,7 @@ pub struct Show {
 #[derive(Debug, ClapArgs)]
 pub struct Firings {
     /// Show this one: its id, or any part of it that no other has.
-    #[arg(conflicts_with_all = ["role", "since", "all", "limit"])]
+    #[arg(conflicts_with_all = ["role", "since", "all", "outcome", "limit"])]
     pub id: Option<String>,
     /// Only of this role.
     #[arg(long)]
@@ -582,6 +582,9 @@ pub struct Firings {
     /// Skipped slots too.
     #[arg(long)]
     pub all: bool,
+    /// Only those that ended so: `OK`, `PARTIAL`, `FAILED`, …; docs/OPERATIONS.md lists them.
+    #[arg(long)]
+    pub outcome: Option<String>,
     /// At most so many.
     #[arg(long, value_name = "N", default_value_t = firings::LIMIT, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,

@@ -24,6 +24,17 @@ pub struct Sources {
     instead: Option<(PathBuf, String)>,
 }
 
+/// What stands in a file. Anything else may never come to its end.
+fn read_file(path: &Path) -> io::Result<String> {
+    if fs::metadata(path)?.is_file() {
+        return fs::read_to_string(path);
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "this is no regular file",
+    ))
+}
+
 impl Sources {
     /// None yet; one of the files to come is taken to hold this text.
     pub(crate) fn with(instead: Option<(PathBuf, String)>) -> Self {
@@ -38,7 +49,7 @@ impl Sources {
         let instead = self.instead.as_ref().filter(|(file, _)| file == path);
         let text = match instead {
             Some((_, text)) => text.clone(),
-            None => fs::read_to_string(path)?,
+            None => read_file(path)?,
         };
         if let Ok(inside) = path.strip_prefix(root) {
             self.texts.insert(inside.to_owned(), text.clone());

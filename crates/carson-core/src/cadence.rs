@@ -191,10 +191,14 @@ impl Cadence {
             {
                 (at, slots) = (slot, slots + 1);
             }
-            most = most.max(slots);
-            if most == MINUTES {
-                break;
+            if slots == MINUTES {
+                // One that fires by the second is taken to go on as it began, rather than counted to its end.
+                let begun = self.next_slot(from).unwrap_or(from);
+                let took = (at - begun).num_seconds().clamp(1, day.num_seconds());
+                let rate = i64::from(MINUTES - 1) * day.num_seconds() / took;
+                return u32::try_from(rate).unwrap_or(u32::MAX);
             }
+            most = most.max(slots);
         }
         most
     }

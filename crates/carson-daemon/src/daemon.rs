@@ -201,17 +201,31 @@ struct Daemon {
     _faces: Faces,
 }
 
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
+/// Every signal that would end the process: it ends in order by each.
+struct Signals([Signal; 6]);
 
 impl Signals {
     fn new() -> Result<Self, DaemonError> {
-        Ok(Self {
-            terminate: listen(SignalKind::terminate())?,
-            interrupt: listen(SignalKind::interrupt())?,
-        })
+        Ok(Self([
+            listen(SignalKind::terminate())?,
+            listen(SignalKind::interrupt())?,
+            listen(SignalKind::quit())?,
+            listen(SignalKind::alarm())?,
+            listen(SignalKind::user_defined1())?,
+            listen(SignalKind::user_defined2())?,
+        ]))
+    }
+
+    async fn any(&mut self) {
+        let [one, two, three, four, five, six] = &mut self.0;
+        tokio::select! {
+            _ = one.recv() => {}
+            _ = two.recv() => {}
+            _ = three.recv() => {}
+            _ = four.recv() => {}
+            _ = five.recv() => {}
+            _ = six.recv() => {}
+        }
     }
 }
 
@@ -288,8 +302,7 @@ impl Daemon {
             let next = Ledger::next(&self.home.fleet, now + LEAD).map(|next| next - LEAD);
             tokio::select! {
                 biased;
-                _ = signals.terminate.recv() => return Ok(()),
-                _ = signals.interrupt.recv() => return Ok(()),
+                () = signals.any() => return Ok(()),
                 _ = hang_ups.recv() => self.reload().await,
                 () = self.changed.notified() => {
                     tokio::time::sleep(SETTLE).await;
@@ -383,8 +396,7 @@ impl Daemon {
             self.heart.beat();
             info!(firings = live.len(), "draining");
             tokio::select! {
-                _ = signals.terminate.recv() => return Ok(()),
-                _ = signals.interrupt.recv() => return Ok(()),
+                () = signals.any() => return Ok(()),
                 () = self.look.notified() => {}
                 () = tokio::time::sleep(Duration::from_secs(1)) => {}
             }

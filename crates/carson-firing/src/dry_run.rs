@@ -211,6 +211,7 @@ async fn price(home: &Home, role: &Role) -> Result<Price, DryRunError> {
         role: Some(role.name.clone()),
         since: None,
         skipped: false,
+        outcome: None,
         limit: PRICED,
     };
     let rows = home.store.firings(&filter).await?;

@@ -16,11 +16,12 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tracing::warn;
 
+use crate::life;
 use crate::orphan_processes;
 pub use crate::pruned::{Action, Pass, Plan, Pruned};
 use crate::recover;
 use crate::stuck_benches::Known;
-use carson_bench::bench::Bench;
+use carson_bench::bench::{Bench, LOCKED};
 use carson_home::Home;
 
 /// Looks at every bench.
@@ -71,7 +72,7 @@ async fn lane(
         let action = match firing {
             None => Action::Kept("its name is not that of a firing".into()),
             Some(id) if recover::is_live(home, id).await? => continue,
-            Some(id) => match stays(home, path, plan, alive.get(&id))
+            Some(id) => match stays(home, &Bench::of(home, id), plan, alive.get(&id))
                 .or_else(|| known.rests(id, plan, home.clock.now()))
             {
                 Some(why) => Action::Kept(why),
@@ -169,12 +170,17 @@ impl IdleRefs {
 }
 
 /// Why a bench of an ended firing is not touched now.
-fn stays(home: &Home, bench: &Path, plan: &Plan, alive: Option<&Vec<ProcessId>>) -> Option<String> {
+fn stays(
+    home: &Home,
+    bench: &Bench,
+    plan: &Plan,
+    alive: Option<&Vec<ProcessId>>,
+) -> Option<String> {
     if let Some(process) = alive.and_then(|processes| processes.first()) {
         return Some(format!("{process} of its firing still runs"));
     }
-    if bench.join("locked").exists() {
-        return Some("it is locked: remove the file `locked` in it".into());
+    if bench.is_locked() {
+        return Some(LOCKED.into());
     }
     let now = home.clock.now();
     let young = |path: &Path| {
@@ -185,8 +191,11 @@ fn stays(home: &Home, bench: &Path, plan: &Plan, alive: Option<&Vec<ProcessId>>)
             (now - changed).abs().to_std().unwrap_or_default() < plan.youth
         })
     };
-    let inside = std::fs::read_dir(bench).into_iter().flatten().flatten();
-    let mut places = std::iter::once(bench.to_owned()).chain(inside.map(|item| item.path()));
+    let inside = std::fs::read_dir(&bench.root)
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut places = std::iter::once(bench.root.clone()).chain(inside.map(|item| item.path()));
     places
         .any(|path| young(&path))
         .then(|| "it changed only a moment ago".into())
@@ -332,20 +341,17 @@ async fn worktree_of(
 pub async fn discard(home: &Home, id: FiringId) -> Result<Discarded, PruneError> {
     let bench = Bench::of(home, id);
     if recover::is_live(home, id).await? {
-        return Ok(Discarded::Not(
-            "its firing still runs; it ends by its wall clock at the latest".into(),
-        ));
+        let is_gone = life::dead(home).await?.iter().any(|row| row.id == id);
+        return Ok(Discarded::Not(match is_gone {
+            true => "the process of its firing is gone, and nobody has saved its work yet: `carson prune` does".into(),
+            false => "its firing still runs; it ends by its wall clock at the latest".into(),
+        }));
     }
     if !bench.root.exists() {
         return not_here(home, id).await;
     }
     let by_hand = Plan::by_hand(false);
-    if let Some(why) = stays(
-        home,
-        &bench.root,
-        &by_hand,
-        orphan_processes::alive().get(&id),
-    ) {
+    if let Some(why) = stays(home, &bench, &by_hand, orphan_processes::alive().get(&id)) {
         return Ok(Discarded::Not(why));
     }
     let mut lost = Vec::new();
@@ -418,10 +424,10 @@ pub async fn clear_caches(home: &Home) -> Result<usize, PruneError> {
         let ended = home.store.firing(id).await?;
         let ended = ended.is_some_and(|row| row.ended_at.is_some());
         let by_hand = Plan::by_hand(false);
-        if !ended || stays(home, &path, &by_hand, alive.get(&id)).is_some() {
+        let bench = Bench::of(home, id);
+        if !ended || stays(home, &bench, &by_hand, alive.get(&id)).is_some() {
             continue;
         }
-        let bench = Bench::of(home, id);
         let mut had_any = false;
         for dir in [bench.home(), bench.temp(), bench.rooms()] {
             had_any |= dir.exists() && bench.remove_dir(home, &dir).await.is_ok();

@@ -8,6 +8,7 @@ use carson_proc::{Command, Finished, Limits, StopReason, capture, own_path, own_
 
 use crate::config::Own;
 use crate::error::GitError;
+use crate::oid::Oid;
 use crate::scratch::Scratch;
 use crate::stale;
 use crate::timeouts::LOCAL;
@@ -319,4 +320,11 @@ pub(crate) fn detail(done: &Finished) -> String {
         .collect();
     let from = lines.len().saturating_sub(4);
     lines[from..].join("; ")
+}
+/// The object that git named.
+pub(crate) fn parse(said: &str) -> Result<Oid, GitError> {
+    said.parse().map_err(|detail| GitError::Failed {
+        verb: "rev-parse".into(),
+        detail,
+    })
 }

@@ -3,11 +3,11 @@
 //! Carson pushes no protected branch by itself. A merge is an operator's act, for a forge that holds no
 //! branches: made in the store, from the base as the remote has it, and pushed without force.
 
+use crate::bare::Bare;
 use crate::error::GitError;
-use crate::git::{Git, detail};
+use crate::git::{Git, detail, parse};
 use crate::mirror::Mirror;
 use crate::oid::Oid;
-use crate::snapshot::parse;
 
 /// The two sides of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Mirror {
         if !bare.has_commit(&sides.head).await? {
             return Ok(false);
         }
-        let merged = self.merged_tree(sides).await?;
+        let merged = self.kept().bare.merged_tree(sides).await?;
         Ok(merged == Some(bare.tree_of(&sides.base).await?))
     }
 
@@ -67,7 +67,7 @@ impl Mirror {
     /// When they conflict, or the remote refuses or cannot be reached.
     pub async fn merge(&self, sides: &Sides, branch: &str, message: &str) -> Result<Oid, GitError> {
         let kept = self.kept();
-        let Some(tree) = self.merged_tree(sides).await? else {
+        let Some(tree) = self.kept().bare.merged_tree(sides).await? else {
             return Err(GitError::Conflict {
                 branch: branch.to_owned(),
             });
@@ -102,7 +102,7 @@ impl Mirror {
     /// # Errors
     /// When git fails.
     pub async fn conflicts(&self, sides: &Sides) -> Result<bool, GitError> {
-        Ok(self.merged_tree(sides).await?.is_none())
+        Ok(self.kept().bare.merged_tree(sides).await?.is_none())
     }
 
     /// The files that the head changes since it left the base.
@@ -139,13 +139,15 @@ impl Mirror {
         }
         Ok(all)
     }
+}
 
+impl Bare {
     /// The tree of the merge; `None` where they conflict.
     pub(crate) async fn merged_tree(
         &self,
         Sides { head, base }: &Sides,
     ) -> Result<Option<Oid>, GitError> {
-        let merge: Git = self.kept().bare.git("merge-tree");
+        let merge: Git = self.git("merge-tree");
         let merge = merge.args([
             "--write-tree",
             "--no-messages",

@@ -8,9 +8,9 @@ use carson_core::untrusted::one_line;
 use crate::durable;
 use crate::error::GitError;
 use crate::file_at::AtPath;
+use crate::git::parse;
 use crate::oid::Oid;
 use crate::scratch::Scratch;
-use crate::snapshot::parse;
 use crate::worktree::Worktree;
 
 /// The latest time that git writes in a commit.

@@ -1,10 +1,10 @@
 //! What takes a commit of a base back, made without a work tree: as a merge, of which the way back is one side.
 
 use crate::error::GitError;
+use crate::git::parse;
 use crate::merging::Sides;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
-use crate::snapshot::parse;
 
 /// What takes a commit back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Mirror {
             head: parse(way_back.trim())?,
             base: base.clone(),
         };
-        let tree = match self.merged_tree(&sides).await? {
+        let tree = match self.kept().bare.merged_tree(&sides).await? {
             None => return Ok(TakenBack::Conflicts),
             Some(tree) if tree == is => return Ok(TakenBack::Already),
             Some(tree) => tree,

@@ -15,9 +15,8 @@ use carson_proc::{Command, Limits, capture, own_program};
 
 use crate::durable;
 use crate::error::GitError;
-use crate::git::{detail, inherited};
+use crate::git::{detail, inherited, parse};
 use crate::oid::Oid;
-use crate::snapshot::parse;
 use crate::worktree::Worktree;
 
 /// Commits that one firing may bring.

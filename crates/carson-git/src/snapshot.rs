@@ -1,6 +1,8 @@
 //! Commits of what a session left uncommitted.
 
 use crate::error::GitError;
+use crate::git::parse;
+use crate::merging::Sides;
 use crate::oid::Oid;
 use crate::seen::Seen;
 
@@ -84,10 +86,18 @@ impl Seen {
             _ => self.commit(&files, &parents, message).await?,
         };
         let oid = match behind {
-            // On top of the work, what belongs to an older commit would undo it.
+            // As it is, what belongs to an older commit would undo the work: it is merged with that, and where both
+            // changed the same lines only its history has it.
             Some(head) if head != oid => {
-                let parents = [self.tip.clone(), oid];
-                self.commit(&bare.tree_of(&self.tip).await?, &parents, message)
+                let sides = Sides {
+                    head: oid.clone(),
+                    base: self.tip.clone(),
+                };
+                let tree = match bare.merged_tree(&sides).await? {
+                    Some(tree) => tree,
+                    None => bare.tree_of(&self.tip).await?,
+                };
+                self.commit(&tree, &[self.tip.clone(), oid], message)
                     .await?
             }
             Some(_) => self.tip.clone(),
@@ -128,13 +138,6 @@ impl Seen {
         let made = git.args(["-F", "-"]).stdin(message.as_bytes().to_vec());
         parse(&made.text().await?)
     }
-}
-
-pub(crate) fn parse(said: &str) -> Result<Oid, GitError> {
-    said.parse().map_err(|detail| GitError::Failed {
-        verb: "rev-parse".into(),
-        detail,
-    })
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use std::path::Path;
 use tracing::info;
 
 use crate::error::GitError;
+use crate::git::parse;
 use crate::newest::newest;
 use crate::oid::Oid;
 use crate::seen::Seen;
-use crate::snapshot::parse;
 
 /// As many parents as one commit that keeps others gets.
 const PARENTS: usize = 200;

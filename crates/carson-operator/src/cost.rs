@@ -63,6 +63,7 @@ impl Ask for Cost {
             role: None,
             since,
             skipped: true,
+            outcome: None,
             limit: u32::MAX,
         };
         let (mut roles, mut all) = (BTreeMap::<RoleName, Sum>::new(), Sum::default());

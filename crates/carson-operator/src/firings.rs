@@ -1,7 +1,7 @@
 //! The rows of firings.
 
-use carson_core::RoleName;
 use carson_core::egress::EgressHost;
+use carson_core::{Outcome, RoleName};
 use carson_home::Home;
 use carson_store::{BlockedCall, EffectRow, EventRow, Filter, Firing, StageRow};
 use schemars::JsonSchema;
@@ -26,6 +26,9 @@ pub struct List {
     /// Skipped slots too.
     #[serde(default)]
     pub all: bool,
+    /// Only those that ended so, as `PARTIAL`.
+    #[serde(default)]
+    pub outcome: Option<String>,
     /// At most so many.
     #[serde(default = "limit")]
     pub limit: u32,
@@ -33,6 +36,18 @@ pub struct List {
 
 fn limit() -> u32 {
     LIMIT
+}
+
+/// An outcome by its word, however that is written: `no-commit` is `NO_COMMIT`.
+fn outcome_named(word: &str) -> Result<Outcome, Refusal> {
+    let meant = word.trim().to_uppercase().replace('-', "_");
+    meant.parse().map_err(|_| {
+        let known = Outcome::ALL.map(Outcome::as_str).join(", ");
+        Refusal::Field {
+            field: "outcome",
+            problem: format!("{word:?} is none of {known}"),
+        }
+    })
 }
 
 impl Ask for List {
@@ -46,10 +61,13 @@ impl Ask for List {
             Some(name) => Some(role_that_fired(home, name).await?),
             None => None,
         };
+        let outcome = self.outcome.as_deref().map(outcome_named).transpose()?;
         let filter = Filter {
             role,
             since: since(home, self.since.as_deref())?,
-            skipped: self.all,
+            // Who asks for skipped ones means them.
+            skipped: self.all || outcome == Some(Outcome::Skipped),
+            outcome,
             limit: self.limit,
         };
         Ok(home.store.firings(&filter).await?)

@@ -168,6 +168,7 @@ impl Undo {
                     role: None,
                     since: since(home, Some(text))?,
                     skipped: false,
+                    outcome: None,
                     limit: MOST + 1,
                 };
                 let rows = home.store.firings(&filter).await?;

@@ -1,7 +1,7 @@
 //! Reading firings.
 
 use carson_core::admission::Spent;
-use carson_core::{FiringId, HostName, RoleName};
+use carson_core::{FiringId, HostName, Outcome, RoleName};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{query_as, query_scalar};
@@ -22,6 +22,8 @@ pub struct Filter {
     pub since: Option<DateTime<Utc>>,
     /// Quiet rows too.
     pub skipped: bool,
+    /// Only those that ended so.
+    pub outcome: Option<Outcome>,
     /// At most so many.
     pub limit: u32,
 }
@@ -158,14 +160,14 @@ impl Store {
                 select_firing!(
                     "FROM firing WHERE role = $1 AND claimed_at >= COALESCE($2, claimed_at) \
                      AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED' OR sessions > 0) \
-                     ORDER BY seq DESC LIMIT $4"
+                     AND ($5 IS NULL OR outcome = $5) ORDER BY seq DESC LIMIT $4"
                 )
             }
             None => {
                 select_firing!(
                     "FROM firing WHERE $1 IS NULL AND claimed_at >= COALESCE($2, claimed_at) \
                      AND ($3 OR outcome IS NULL OR outcome <> 'SKIPPED' OR sessions > 0) \
-                     ORDER BY seq DESC LIMIT $4"
+                     AND ($5 IS NULL OR outcome = $5) ORDER BY seq DESC LIMIT $4"
                 )
             }
         };
@@ -175,6 +177,7 @@ impl Store {
                 .bind(filter.since)
                 .bind(filter.skipped)
                 .bind(i64::from(filter.limit))
+                .bind(filter.outcome.map(Outcome::as_str))
                 .fetch_all(pool)
                 .await?
         });

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::statvfs::{FsFlags, statvfs};
-use sqlx::migrate::Migrator;
+use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection, SqlitePool};
 
@@ -69,9 +69,8 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
     let migrator = migrations::migrator(migrations::SQLITE);
     if !is_up_to_date(&pool, &migrator).await {
         judge(&pool, path, &url).await?;
-        bring_up(&pool, &migrator)
-            .await
-            .map_err(|source| StoreError::Schema { url, source })?;
+        let done = bring_up(&pool, &migrator).await;
+        done.map_err(|source| not_brought_up(path, url, source))?;
     }
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     let journal = Journal::below(dir.unwrap_or(Path::new(".")));
@@ -151,6 +150,18 @@ fn refused(path: &Path, url: &str, source: sqlx::Error) -> StoreError {
     }
 }
 
+/// A disk without room is no matter of the schema.
+fn not_brought_up(path: &Path, url: String, source: MigrateError) -> StoreError {
+    match source {
+        MigrateError::Execute(said) | MigrateError::ExecuteMigration(said, _)
+            if Trouble::of(&said).is_some() =>
+        {
+            refused(path, &url, said)
+        }
+        source => StoreError::Schema { url, source },
+    }
+}
+
 /// What is wrong with the disk on which a file lies, as the disk itself says.
 fn disk_of(path: &Path) -> Option<Trouble> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
@@ -190,10 +201,7 @@ async fn judge(pool: &SqlitePool, path: &Path, url: &str) -> Result<(), StoreErr
 
 /// Makes or changes the tables. The migrator takes no lock of its own here: two processes that
 /// open a new file together would both make its tables.
-async fn bring_up(
-    pool: &SqlitePool,
-    migrator: &Migrator,
-) -> Result<(), sqlx::migrate::MigrateError> {
+async fn bring_up(pool: &SqlitePool, migrator: &Migrator) -> Result<(), MigrateError> {
     let mut alone = pool.begin_with("BEGIN IMMEDIATE").await?;
     // Its `run` cannot be sent between threads when it is given a transaction.
     migrator.run_direct(None, &mut *alone, false).await?;

@@ -1,7 +1,14 @@
 //! The promise on the untouched base, before a session is paid.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
 use carson_tests::fleet::TestFleet;
 use carson_tests::until;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::daemon::Daemon;
@@ -53,6 +60,31 @@ fn a_promise_that_cannot_be_run_costs_no_session() {
 }
 
 /// Whoever only looks ahead is told before, and nothing is left of the look.
+/// Whoever stops it is told nothing that was not asked.
+#[test]
+fn a_look_ahead_that_is_stopped_ends_and_says_nothing() {
+    let fleet = promised("sleep 60");
+    let mut ahead = fleet.command(&["fire", "hand", "--dry-run"]);
+    let ahead = ahead.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut ahead = ahead.spawn().unwrap();
+    let said = BufReader::new(ahead.stderr.take().unwrap()).lines();
+    let mut said = said.map(Result::unwrap);
+    let runs = |line: &String| line.contains("the check runs on the untouched base: sleep 60");
+    said.find(runs).expect("the check runs");
+    let rest = thread::spawn(move || said.count());
+    let began = Instant::now();
+    kill(
+        Pid::from_raw(ahead.id().try_into().unwrap()),
+        Signal::SIGINT,
+    )
+    .unwrap();
+    let ended = ahead.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), &*ended.stdout), (Some(1), &b""[..]));
+    assert!(began.elapsed() < Duration::from_secs(30));
+    rest.join().unwrap();
+    assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
+}
+
 #[test]
 fn a_look_ahead_runs_the_check_where_a_firing_would() {
     let fleet = promised("pytst -q");

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Seek, Write};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use carson_tests::fleet::{Ran, TestFleet, tree};
 use carson_tests::model::{
@@ -15,6 +14,8 @@ use carson_tests::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+
+use crate::programs::promtool;
 
 #[test]
 fn the_rehearsal_shows_every_end_and_the_crew_and_leaves_nothing() {
@@ -31,15 +32,7 @@ fn prometheus_takes_its_numbers(fleet: &TestFleet, shown: &Value) {
     let metrics = metrics.env("CARSON_HOME", home_of(shown)).output().unwrap();
     let text = String::from_utf8(metrics.stdout).unwrap();
     assert!(text.contains("outcome=\"TIMED_OUT\""), "{text}");
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(text.as_bytes()).unwrap();
-    file.rewind().unwrap();
-    let promtool = std::env::var_os("CARSON_TEST_PROMTOOL").expect("cargo xtask test sets it");
-    let mut promtool = Command::new(promtool);
-    let checked = promtool.args(["check", "metrics"]).stdin(file).output();
-    let checked = checked.unwrap();
-    let said = String::from_utf8_lossy(&[checked.stdout, checked.stderr].concat()).into_owned();
-    assert!(checked.status.success() && said.is_empty(), "{said}");
+    assert_eq!(promtool(&text), "", "{text}");
 }
 
 /// Ctrl-C, a closed terminal, `kill`: the daemon and its firings end, too.

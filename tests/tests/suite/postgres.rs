@@ -219,6 +219,7 @@ async fn two_hosts_share_one_fleet() {
         role: None,
         since: None,
         skipped: false,
+        outcome: None,
         limit: 10,
     };
     let firings = store.firings(&all).await.unwrap();

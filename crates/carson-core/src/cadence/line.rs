@@ -38,6 +38,10 @@ pub(super) fn parse(line: &str) -> Result<Arc<Cron>, CadenceError> {
 }
 
 fn read(line: &str) -> Result<Cron, String> {
+    // The parser takes a seventh for a year, and what it then says of next slots may be none for ever.
+    if line.split_whitespace().count() > FIELDS.len() {
+        return Err("it has too many fields".to_owned());
+    }
     let parser = CronParser::builder().seconds(Seconds::Optional).build();
     parser.parse(line).map_err(|error| error.to_string())
 }

@@ -17,6 +17,7 @@ fn the_slots_of_a_busy_day_are_counted() {
         ("*/20 * * * *", 72),
         ("0 9 * * 1", 1),
         ("* * * * *", 1440),
+        ("*/10 * * * * *", 8640),
         ("0 0 1 1 *", 1),
     ] {
         let most = cadence(line, chrono_tz::Europe::Berlin).most_in_a_day(now);

@@ -72,6 +72,7 @@ async fn told_before(ctx: &Ctx<'_>) -> Result<Option<DateTime<Utc>>, Halt> {
         role: Some(ctx.role.name.clone()),
         since: None,
         skipped: false,
+        outcome: None,
         limit: 50,
     };
     let rows = ctx.store().firings(&filter).await;

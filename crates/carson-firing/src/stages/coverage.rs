@@ -112,6 +112,7 @@ async fn tried(
         role: Some(ctx.role.name.clone()),
         since: since.and_then(|since| ctx.now().checked_sub_signed(since)),
         skipped: false,
+        outcome: None,
         limit: FIRINGS,
     };
     let rows = ctx.store().firings(&filter).await;

@@ -10,7 +10,7 @@ use crate::reached::Place;
 use crate::record::Record;
 use crate::saved::Saved;
 use crate::stuck_benches::Known;
-use carson_bench::bench::{Bench, MARKER};
+use carson_bench::bench::{Bench, LOCKED, MARKER};
 
 /// Time between SIGTERM and SIGKILL for what the sessions may have left running.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
@@ -26,6 +26,10 @@ pub(crate) async fn run(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, 
 async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
     let bench = Bench::of(ctx.home, ctx.id);
     if bench.root.symlink_metadata().is_err() {
+        return;
+    }
+    if bench.is_locked() {
+        stays(ctx, LOCKED).await;
         return;
     }
     let id = ctx.id.to_string();

@@ -41,7 +41,13 @@ pub(crate) fn text(path: &Path) -> Result<String, ForgeError> {
             problem: "this is no regular file".into(),
         });
     }
-    fs::read_to_string(path).map_err(failed)
+    let text = fs::read_to_string(path).map_err(failed)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    // As editors of other systems leave it: one that ends its first line so ends all of them so.
+    Ok(match text.starts_with("+++\r\n") {
+        true => text.replace("\r\n", "\n"),
+        false => text.to_owned(),
+    })
 }
 
 /// Whether a file begins with front matter.

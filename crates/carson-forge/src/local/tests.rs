@@ -185,6 +185,13 @@ async fn a_dropped_file_becomes_an_issue_and_a_broken_one_is_named() {
         (found[0].number, found[0].title.as_str()),
         (1, "Write docs")
     );
+    // An editor that ends lines otherwise changes nothing of it.
+    let file = issues.join("0001.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let other = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    fs::write(&file, other).unwrap();
+    let again = forge.issues(None).await.unwrap().found;
+    assert_eq!((again.len(), &again[0].body), (1, &found[0].body));
     fs::write(issues.join("0002.md"), "+++\ntitle = 1\n+++\n").unwrap();
     fs::write(issues.join("0003.md"), b"+++\ntitle = \"\xff\"\n").unwrap();
     forge.create_issue(&ready("Next", "")).await.unwrap();

@@ -55,12 +55,20 @@ async fn a_session_that_went_back_has_still_worked() {
     tree.put("scratch", "notes");
     let seen = tree.inspect(false).await.unwrap();
     let aside = seen.snapshot_aside("Leftovers").await.unwrap().unwrap();
-    assert_eq!(world.show(&aside, "a").unwrap(), b"a");
+    for (path, held) in [("a", "a"), ("scratch", "notes")] {
+        assert_eq!(world.show(&aside, path).unwrap(), held.as_bytes());
+    }
     let kept = world.keep_ref("one", &aside).await.unwrap();
     let notes = crate::fixture::blob(b"notes");
     assert!(world.reachable(&kept).contains(&notes));
     assert_eq!(seen.is_salvaged().await.unwrap(), crate::Salvaged::Yes);
     std::fs::remove_file(tree.path.join("scratch")).unwrap();
+    // Where both say something else, the work has the last word.
+    tree.put("a", "another a");
+    let seen = tree.inspect(false).await.unwrap();
+    let aside = seen.snapshot_aside("Leftovers").await.unwrap().unwrap();
+    assert_eq!(world.show(&aside, "a").unwrap(), b"a");
+    std::fs::remove_file(tree.path.join("a")).unwrap();
     // What it does next, it does there or here.
     tree.run(["merge", "--quiet", "--ff-only", "feature/x"]);
     let next = commit(&tree, "b");

@@ -70,6 +70,7 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
         role: Some(role.name.clone()),
         since: None,
         skipped: true,
+        outcome: None,
         limit: 5,
     };
     let last = home.store.firings(&filter).await?;

@@ -90,6 +90,7 @@ async fn tonight(
         role: None,
         since: Some(since.to_owned()),
         all: false,
+        outcome: None,
         limit: NEWEST,
     };
     // They wait for the database, each on a connection of its own.

@@ -44,6 +44,7 @@ async fn kept(store: &Store) -> Vec<SkipKind> {
         role: None,
         since: None,
         skipped: true,
+        outcome: None,
         limit: 99,
     };
     let rows = store.firings(&all).await.unwrap().into_iter().rev();

@@ -236,6 +236,7 @@ async fn work(store: &Store) {
             role,
             since,
             skipped: false,
+            outcome: None,
             limit: 5,
         };
         store.firings(&filter).await.unwrap();

@@ -123,6 +123,7 @@ async fn lists_are_filtered(place: Place) {
         role: None,
         since: None,
         skipped: true,
+        outcome: None,
         limit: 10,
     };
     let list = async |filter: Filter| -> Vec<FiringId> {
@@ -153,6 +154,17 @@ async fn lists_are_filtered(place: Place) {
         .await,
         [ids[2], ids[1]]
     );
+    for (outcome, rows) in [
+        (Outcome::Ok, 3),
+        (Outcome::Skipped, 1),
+        (Outcome::Partial, 0),
+    ] {
+        let ended = Filter {
+            outcome: Some(outcome),
+            ..all.clone()
+        };
+        assert_eq!(list(ended).await.len(), rows, "{outcome}");
+    }
     let one = Filter {
         role: "one".parse().ok(),
         ..loud
@@ -327,6 +339,7 @@ async fn times_order_as_they_should(place: Place) {
             role: None,
             since: Some(time(since)),
             skipped: true,
+            outcome: None,
             limit: 100,
         };
         let rows = store.firings(&filter).await.unwrap();

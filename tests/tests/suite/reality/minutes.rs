@@ -44,8 +44,8 @@ fn without_an_agent_cli_it_says_what_is_missing_and_goes_on_once_it_is_there() {
          git clone --quiet ../origin.git src/widget && cd src/widget\n\
          carson init 2>&1 && exit 1; test ! -e ~/.carson || exit 1\n\
          carson doctor 2>&1 && exit 1; carson status 2>&1 && exit 1\n\
-         mkdir ~/look && TMPDIR=~/look carson fire implementer --dry-run 2>&1 || exit 1\n\
-         test ! -e ~/.carson && rmdir ~/look",
+         ls -A ~ > ../../before; carson fire implementer --dry-run 2>&1 || exit 1\n\
+         ls -A ~ | diff - ../../before && test ! -e ~/.carson",
     );
     for line in [
         "no agent CLI is installed",
@@ -53,7 +53,8 @@ fn without_an_agent_cli_it_says_what_is_missing_and_goes_on_once_it_is_there() {
         "agents.installed: none of claude, codex, gemini, opencode is on PATH",
         "run `carson init`, or name another home with --home",
         // The look ahead needs neither: it shows the life of a firing, and what would stop it.
-        "this is what `carson init` would make here, and nothing of it is kept",
+        "this is what `carson init` would make here, with an issue made up; nothing of it is kept",
+        "work starts from main; issues are files",
         "implementer: would be skipped: preflight: account.claude.program: the claude CLI claude of account claude",
         "#1 An example: say in the README what this is for",
         "stages: plan → review → execute → verify → diff-review",

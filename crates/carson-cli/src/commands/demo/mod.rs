@@ -31,6 +31,7 @@ const EVERY_ROW: Filter = Filter {
     role: None,
     since: None,
     skipped: true,
+    outcome: None,
     limit: 5_000,
 };
 

@@ -38,6 +38,7 @@ async fn ended(home: &Home) -> Result<Vec<Firing>, StoreError> {
         role: None,
         since: None,
         skipped: false,
+        outcome: None,
         limit: 1_000,
     };
     let mut rows = home.store.firings(&filter).await?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carson_core::Stage;
 use carson_core::admission::Spent;
 use carson_core::text::counted;
 use carson_firing::dry_run::{self, Outlook, Told};
@@ -84,8 +85,12 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
     }
     let stages: Vec<&str> = outlook.stages.iter().map(|stage| stage.as_str()).collect();
     print::line(&format!("stages: {}", stages.join(" → ")));
-    if let Some(check) = &outlook.check {
-        print::line(&format!("check: {check}"));
+    match &outlook.check {
+        Some(check) => print::line(&format!("check: {check}")),
+        None if outlook.stages.contains(&Stage::Verify) => print::warning(
+            "check: none: no command says whether work is done; [promise] in the role names one",
+        ),
+        None => {}
     }
     print::line(&format!("tools: {}", outlook.tools.write.join(", ")));
     print::line(&at_most(outlook));

@@ -13,11 +13,12 @@ use crate::error::CommandError;
 
 /// Writes into a home that is not there what `carson init --yes` would for the repository around this place, with a
 /// shipped role. Its issues are files, its agent CLI is the first of the list where none is installed, and none of
-/// it is examined: nobody is asked, and no server but the repository's own.
+/// it is examined: nobody is asked, and no server but the repository's own. What it answers is the address on a forge
+/// that `carson init` would take in the place of a checkout, if it is let in there.
 ///
 /// # Errors
 /// When there is no repository to take, no such role comes with Carson, or the home cannot be written.
-pub async fn as_proposed(app: &App, role: &str) -> Result<(), CommandError> {
+pub async fn as_proposed(app: &App, role: &str) -> Result<Option<String>, CommandError> {
     let shipped = ShippedRole::named(role).ok_or_else(|| {
         CommandError::usage(format!("no role {role:?} comes with Carson"))
             .hint("`carson init --help` lists those that do")
@@ -38,9 +39,9 @@ pub async fn as_proposed(app: &App, role: &str) -> Result<(), CommandError> {
         agreed: None,
         may_ask: false,
     };
-    begun.scaffold().await?.keep();
-    match role == FIRST_ROLE {
-        true => Ok(()),
-        false => NewRole::shipped(shipped)?.write(app).await.map(drop),
+    let source = begun.scaffold().await?.keep().source;
+    if role != FIRST_ROLE {
+        NewRole::shipped(shipped)?.write(app).await?;
     }
+    Ok(source.origin.filter(|origin| Hosted::at(origin).is_some()))
 }
