@@ -1,6 +1,7 @@
 //! A firing's bench: worktree, private home and temp, hook settings; and the clean rooms in it, where
 //! its work is judged. What its sessions see of the environment is in `environment.rs`, what they reach in `sandboxed_run.rs`.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use carson_config::{Role, Workspaces};
@@ -260,7 +261,11 @@ impl Bench {
         let is_empty =
             |path: &Path| std::fs::read_dir(path).is_ok_and(|mut all| all.next().is_none());
         let held = [self.tree(), self.repository()];
-        let holds = |path: &PathBuf| path.symlink_metadata().is_ok() && !is_empty(path);
+        let holds = |path: &PathBuf| match path.symlink_metadata() {
+            Ok(_) => !is_empty(path),
+            // Nobody was let in who could have looked.
+            Err(error) => error.kind() == ErrorKind::PermissionDenied,
+        };
         held.iter().any(holds)
     }
 

@@ -5,10 +5,8 @@
 //! directory is moved up to the top before it is emptied, and every step is relative to an open one.
 
 use std::ffi::{CStr, CString};
-use std::fs::{self, File, Permissions};
-use std::io::ErrorKind;
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use carson_proc::inspector::Question;
@@ -39,14 +37,7 @@ impl Question for Remove {
 /// Removes everything in a directory.
 pub(crate) fn empty(dir: &Path) -> Result<(), String> {
     let fail = |what: &str, error: Errno| format!("{}: {what}: {error}", dir.display());
-    let top = match File::open(dir) {
-        // One that lets not even its owner in.
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            fs::set_permissions(dir, Permissions::from_mode(0o700)).and_then(|()| File::open(dir))
-        }
-        opened => opened,
-    };
-    let top = top.map_err(|error| format!("{}: {error}", dir.display()))?;
+    let top = File::open(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let top = OwnedFd::from(top);
     let mut next = 0;
     // Each round empties every directory that was there when it began; those that it moved up are
