@@ -31,6 +31,8 @@ pub fn ensure(interrupt: &Interrupt, cache: &Cache) -> anyhow::Result<PathBuf> {
             "the tests need promtool, and this machine has no apt-get to fetch it with"
         );
         println!("xtask: unpacking promtool into {}", dir.display());
+        // Where nothing was installed there may be no lists yet; who may not make them may still have some.
+        interrupt.run(Command::new("apt-get").args(["update", "--quiet"]))?;
         let mut fetch = Command::new("apt-get");
         interrupt.must(
             fetch

@@ -12,6 +12,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, bail, ensure};
 
 use crate::cargo_tools::CargoTool;
+use crate::debian;
 use crate::interrupt::{self, Interrupt};
 use crate::workspace::{Cache, output, root};
 
@@ -24,7 +25,7 @@ const DENY: CargoTool = CargoTool {
 };
 
 /// The database of a day, below the checkout, and that day.
-const PACKED: &str = "supply-chain/advisories.tar.xz";
+const PACKED: &str = "supply-chain/advisories.tar.gz";
 const DAY: &str = "supply-chain/advisories.day";
 /// What cargo-deny, which wants an address, is told in the place of a directory.
 const ADDRESS: &str = "https://advisories.localhost/advisory-db";
@@ -45,6 +46,7 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
         }
         _ => bail!("supply-chain knows --newest and --renew DIR, and not {args:?}"),
     };
+    debian::ensure(interrupt)?;
     let deny = DENY.ensure(interrupt, &Cache::open()?)?;
     let scratch = root().join("target/supply-chain");
     let mut check = Command::new(&deny);
@@ -92,7 +94,7 @@ fn unpacked(scratch: &Path) -> anyhow::Result<PathBuf> {
     let said =
         |mut command: Command| output(&mut command).with_context(|| format!("{command:?} failed"));
     let mut tar = Command::new("tar");
-    tar.arg("-xJf")
+    tar.arg("-xzf")
         .arg(root().join(PACKED))
         .arg("-C")
         .arg(&database);
@@ -126,7 +128,7 @@ fn renew(checkout: &Path) -> anyhow::Result<()> {
     let day = output(&mut git).context("git does not say of which day the database is")?;
     let mut tar = Command::new("tar");
     tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
-        .args(["--mtime=@0", "-cJf"])
+        .args(["--mtime=@0", "-czf"])
         .arg(root().join(PACKED))
         .args(PARTS)
         .current_dir(checkout);
