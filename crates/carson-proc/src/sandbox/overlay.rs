@@ -4,6 +4,10 @@
 //! mount goes with its namespace, and can be put together again. The names of what was removed, and of
 //! directories that were replaced or renamed, stand there as marks of the kernel's own
 //! (Documentation/filesystems/overlayfs.rst of Linux), so nobody but the kernel reads such a directory.
+//!
+//! What is written reaches the disk when the machine pleases (`volatile`): otherwise every such tree that goes waits for
+//! whatever anybody has written on that file system, and a session ends as late as the slowest neighbour's build. What
+//! must not be lost is synced by who keeps it: work when it is looked at, a layer before it appears.
 
 use std::path::PathBuf;
 
@@ -80,6 +84,9 @@ mod mounting {
     use std::os::fd::{AsFd as _, AsRawFd as _};
     use std::path::Path;
 
+    use nix::errno::Errno;
+    use nix::unistd::{UnlinkatFlags, unlinkat};
+
     use super::{Marks, Overlay};
     use crate::sandbox::sys::{ATTR_NODEV, ATTR_NOSUID, attach, fresh, tree};
     use crate::sandbox::there::There;
@@ -109,19 +116,42 @@ mod mounting {
                 if let Some((dir, work)) = &above_named {
                     options.extend([("upperdir", dir.as_str()), ("workdir", work.as_str())]);
                 }
-                let (redirect, flags): (_, &[&str]) = match (overlay.marks, upper) {
-                    (Marks::User, _) => (None, &["userxattr"]),
-                    (Marks::Trusted, Some(_)) if overlay.renames => (Some("on"), &[]),
-                    (Marks::Trusted, Some(_)) => (Some("nofollow"), &[]),
-                    (Marks::Trusted, None) => (Some("follow"), &[]),
+                let redirect = match (overlay.marks, upper) {
+                    (Marks::User, _) => None,
+                    (Marks::Trusted, Some(_)) if overlay.renames => Some("on"),
+                    (Marks::Trusted, Some(_)) => Some("nofollow"),
+                    (Marks::Trusted, None) => Some("follow"),
                 };
                 if let Some(redirect) = redirect {
                     options.extend([("redirect_dir", redirect), ("metacopy", "off")]);
                 }
-                fresh("overlay", &options, flags, ATTR_NOSUID | ATTR_NODEV)?
+                let mut flags = Vec::new();
+                flags.extend((overlay.marks == Marks::User).then_some("userxattr"));
+                if let Some((_, work)) = &above {
+                    forget_last_time(work)?;
+                    flags.push("volatile");
+                }
+                fresh("overlay", &options, &flags, ATTR_NOSUID | ATTR_NODEV)?
             }
         };
         attach(mount.as_fd(), &overlay.at)
+    }
+
+    /// The kernel refuses a tree that was not synced as long as its note stands there: if the machine went down
+    /// meanwhile, what is above may be torn, as what nobody synced always may. Whoever reads it reads every byte again.
+    fn forget_last_time(work: &There) -> io::Result<()> {
+        let notes = [
+            ("work/incompat/volatile/dirty", UnlinkatFlags::NoRemoveDir),
+            ("work/incompat/volatile", UnlinkatFlags::RemoveDir),
+            ("work/incompat", UnlinkatFlags::RemoveDir),
+        ];
+        for (note, kind) in notes {
+            match unlinkat(&work.fd, note, kind) {
+                Ok(()) | Err(Errno::ENOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
     }
 
     fn open(path: impl AsRef<Path>) -> io::Result<There> {
