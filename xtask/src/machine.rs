@@ -53,7 +53,7 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
         },
         Part {
             what: "the unit file and the package in systemd",
-            filter: "test(/^(service|package)::/)",
+            filter: "test(/^(service|package|alone)::/)",
             missing: no_systemd(),
         },
     ];

@@ -9,6 +9,7 @@
     reason = "mounts disks and boots systemd with the system's own tools"
 )]
 
+mod alone;
 #[path = "../suite/bulk.rs"]
 mod bulk;
 mod clones;
