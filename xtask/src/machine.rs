@@ -53,7 +53,7 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
         },
         Part {
             what: "the unit file and the package in systemd",
-            filter: "test(/^(service|package|alone)::/)",
+            filter: "test(/^(service|package)::/)",
             missing: no_systemd(),
         },
     ];

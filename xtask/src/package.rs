@@ -16,6 +16,8 @@ use crate::packagers;
 use crate::published::Published;
 use crate::workspace::{Cache, cargo, output, root};
 
+mod alone;
+
 /// What lies in `bin/`, and the package that it is of.
 const PROGRAMS: [(&str, Package); 5] = [
     ("carson-hook", HOOK),
@@ -46,7 +48,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "fish/vendor_completions.d/carson.fish"),
 ];
 
-/// Packs what is built, or with `--built DIR` what lies there, into `target/package`. With `--published URL`, the folder
+/// Packs what it builds and finds to need nothing of the machine, or with `--built DIR` what lies there, into `target/package`. With `--published URL`, the folder
 /// where the archive will lie, there is what lets Homebrew and cargo-binstall fetch it, too.
 ///
 /// # Errors
@@ -63,12 +65,15 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
             other => bail!("package knows --built DIR and --published URL, and not {other}"),
         }
     }
+    let into = root().join("target/package");
     let programs = match built {
         Some(dir) => PROGRAMS.map(|(name, _)| (name, PathBuf::from(dir))),
-        None => build(interrupt, |profile| profile)?,
+        None => build(interrupt)?,
     };
-    let into = root().join("target/package");
     let stage = stage(&programs, &into)?;
+    if cfg!(target_os = "linux") && built.is_none() {
+        alone::hold(&stage.join("bin"), &PROGRAMS.map(|(name, _)| name))?;
+    }
     let triple = triple()?;
     let archive = tar(&stage, &triple, &into)?;
     println!("xtask: {}", archive.display());
@@ -82,13 +87,16 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     Ok(interrupt::exit_code(ExitStatus::default()))
 }
 
-/// Packages of two versions, divided by a colon: of programs that are not made smaller or faster, for tests.
+/// Packages of two versions of what the tests build, divided by a colon.
 ///
 /// # Errors
 /// As [`deb`] has them.
 pub fn two_versions(interrupt: &Interrupt) -> anyhow::Result<String> {
     let into = root().join("target/package");
-    stage(&build(interrupt, |_| "dev")?, &into)?;
+    stage(
+        &PROGRAMS.map(|(name, _)| (name, root().join("target/debug"))),
+        &into,
+    )?;
     let mut strip = Command::new("strip");
     for (name, _) in PROGRAMS {
         strip.arg(into.join("stage/bin").join(name));
@@ -101,22 +109,15 @@ pub fn two_versions(interrupt: &Interrupt) -> anyhow::Result<String> {
 
 /// Builds each program; where they lie. What they are linked of is built once, and is the same in those that are installed
 /// from source: only the program itself is told that it is static.
-fn build(
-    interrupt: &Interrupt,
-    profile: impl Fn(&'static str) -> &'static str,
-) -> anyhow::Result<[(&'static str, PathBuf); 5]> {
-    for (name, (path, usual)) in PROGRAMS {
+fn build(interrupt: &Interrupt) -> anyhow::Result<[(&'static str, PathBuf); 5]> {
+    for (name, (path, profile)) in PROGRAMS {
         let mut build = cargo();
         build.args(["rustc", "--locked", "--bin", name]);
-        build.args(["--profile", profile(usual), "--manifest-path"]);
+        build.args(["--profile", profile, "--manifest-path"]);
         build.arg(root().join(path).join("Cargo.toml")).arg("--");
-        interrupt.must(build.args(linked(profile(usual))))?;
+        interrupt.must(build.args(linked(profile)))?;
     }
-    let built = |profile: &str| match profile {
-        "dev" => root().join("target/debug"),
-        other => root().join("target").join(other),
-    };
-    Ok(PROGRAMS.map(|(name, (_, usual))| (name, built(profile(usual)))))
+    Ok(PROGRAMS.map(|(name, (_, profile))| (name, root().join("target").join(profile))))
 }
 
 /// How a program is linked: static, and loaded wherever the kernel likes. The hook has its place (see its `build.rs`). A

@@ -9,7 +9,6 @@
     reason = "mounts disks and boots systemd with the system's own tools"
 )]
 
-mod alone;
 #[path = "../suite/bulk.rs"]
 mod bulk;
 mod clones;

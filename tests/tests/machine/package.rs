@@ -11,7 +11,7 @@ use crate::service::fleet_at_a_barrier;
 use crate::systemd::Systemd;
 
 const UNIT: &str = "carson@nobody.service";
-pub(crate) const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 5] = [
     "carson",
     "carson-agent",
     "carson-hook",
