@@ -36,5 +36,7 @@ fn main() {
         for name in UNWINDING {
             println!("cargo::rustc-link-arg-bins=-Wl,--defsym=_Unwind_{name}=0");
         }
+        // A static libc asks for the rest of that library, and so for them: those above count.
+        println!("cargo::rustc-link-arg-bins=-Wl,-z,muldefs");
     }
 }

@@ -5,13 +5,19 @@ use std::process::ExitCode;
 use crate::interrupt::{self, Interrupt};
 use crate::workspace::cargo;
 
-/// Their packages, each with how it is built. The hook is built for size.
-pub const PACKAGES: [(&str, &str); 4] = [
-    ("hooks/pre-tool-use", "hook"),
-    ("crates/carson-agent", "release"),
-    ("crates/carson-proc", "release"),
-    ("crates/carson-cli", "release"),
-];
+/// A package with programs, and the profile that it is built with.
+pub type Package = (&'static str, &'static str);
+
+/// The hook is built for size.
+pub const HOOK: Package = ("hooks/pre-tool-use", "hook");
+/// `carson-agent`.
+pub const AGENT: Package = ("crates/carson-agent", "release");
+/// The launcher.
+pub const LAUNCHER: Package = ("crates/carson-proc", "release");
+/// `carson`, and the inspector.
+pub const CARSON: Package = ("crates/carson-cli", "release");
+
+const PACKAGES: [Package; 4] = [HOOK, AGENT, LAUNCHER, CARSON];
 
 /// Installs them; `args` go to each `cargo install`. `carson` comes last: whoever sees it has all.
 ///

@@ -1,7 +1,7 @@
 //! `cargo xtask package`: one archive with every program and what installs them, and a Debian package of the same.
 //!
-//! Both are made for this machine: the programs need no library but the system's libc. What is in the archive depends on
-//! nothing but the files.
+//! Both are made for machines like this one. On Linux the programs are static: they need no library, no loader and no libc
+//! of it. What is in the archive depends on nothing but the files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,25 +10,29 @@ use std::process::{Command, ExitCode, ExitStatus};
 
 use anyhow::{Context, bail};
 
-use crate::install::PACKAGES;
+use crate::install::{AGENT, CARSON, HOOK, LAUNCHER, Package};
 use crate::interrupt::{self, Interrupt};
 use crate::packagers;
 use crate::published::Published;
 use crate::workspace::{Cache, cargo, output, root};
 
-/// What lies in `bin/`, and how it is built.
-const PROGRAMS: [(&str, &str); 5] = [
-    ("carson-hook", "hook"),
-    ("carson-launch", "release"),
-    ("carson-inspect", "release"),
-    ("carson-agent", "release"),
-    ("carson", "release"),
+mod alone;
+
+/// What lies in `bin/`, and the package that it is of.
+const PROGRAMS: [(&str, Package); 5] = [
+    ("carson-hook", HOOK),
+    ("carson-launch", LAUNCHER),
+    ("carson-inspect", CARSON),
+    ("carson-agent", AGENT),
+    ("carson", CARSON),
 ];
 
 /// What lies beside it.
-const PAPERS: [&str; 8] = [
+const PAPERS: [&str; 10] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
+    "deploy/package/LGPL-2.1",
+    "deploy/package/LINKED.md",
     "README.md",
     "docs/SERVICE.md",
     "deploy/systemd/carson.service",
@@ -44,7 +48,7 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "fish/vendor_completions.d/carson.fish"),
 ];
 
-/// Packs what is built, or with `--built DIR` what lies there, into `target/package`. With `--published URL`, the folder
+/// Packs what it builds and finds to need nothing of the machine, or with `--built DIR` what lies there, into `target/package`. With `--published URL`, the folder
 /// where the archive will lie, there is what lets Homebrew and cargo-binstall fetch it, too.
 ///
 /// # Errors
@@ -61,12 +65,15 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
             other => bail!("package knows --built DIR and --published URL, and not {other}"),
         }
     }
+    let into = root().join("target/package");
     let programs = match built {
         Some(dir) => PROGRAMS.map(|(name, _)| (name, PathBuf::from(dir))),
         None => build(interrupt)?,
     };
-    let into = root().join("target/package");
     let stage = stage(&programs, &into)?;
+    if cfg!(target_os = "linux") && built.is_none() {
+        alone::hold(&stage.join("bin"), &PROGRAMS.map(|(name, _)| name))?;
+    }
     let triple = triple()?;
     let archive = tar(&stage, &triple, &into)?;
     println!("xtask: {}", archive.display());
@@ -100,14 +107,28 @@ pub fn two_versions(interrupt: &Interrupt) -> anyhow::Result<String> {
     Ok(format!("{}:{}", first?.display(), second?.display()))
 }
 
+/// Builds each program; where they lie. What they are linked of is built once, and is the same in those that are installed
+/// from source: only the program itself is told that it is static.
 fn build(interrupt: &Interrupt) -> anyhow::Result<[(&'static str, PathBuf); 5]> {
-    for (path, profile) in PACKAGES {
+    for (name, (path, profile)) in PROGRAMS {
         let mut build = cargo();
-        build.args(["build", "--locked", "--bins", "--profile", profile]);
-        let manifest = root().join(path).join("Cargo.toml");
-        interrupt.must(build.arg("--manifest-path").arg(manifest))?;
+        build.args(["rustc", "--locked", "--bin", name]);
+        build.args(["--profile", profile, "--manifest-path"]);
+        build.arg(root().join(path).join("Cargo.toml")).arg("--");
+        interrupt.must(build.args(linked(profile)))?;
     }
-    Ok(PROGRAMS.map(|(name, profile)| (name, root().join("target").join(profile))))
+    Ok(PROGRAMS.map(|(name, (_, profile))| (name, root().join("target").join(profile))))
+}
+
+/// How a program is linked: static, and loaded wherever the kernel likes. The hook has its place (see its `build.rs`). A
+/// Mac has no static libc.
+fn linked(profile: &str) -> &'static [&'static str] {
+    const STATIC: &str = "-Ctarget-feature=+crt-static";
+    match profile {
+        _ if !cfg!(target_os = "linux") => &[],
+        "hook" => &[STATIC, "-Crelocation-model=static"],
+        _ => &[STATIC],
+    }
 }
 
 /// The Debian package of what is staged.
@@ -309,24 +330,28 @@ mod tests {
         let manifest = fs::read_to_string(out.join("binstall/Cargo.toml")).unwrap();
         let manifest: toml::Table = manifest.parse().unwrap();
         let (package, bins) = (&manifest["package"], &manifest["bin"]);
-        let table = &package["metadata"]["binstall"];
-        let filled = |template: &str, bin: &str| {
-            template
-                .replace("{ repo }", package["repository"].as_str().unwrap())
-                .replace("{ version }", package["version"].as_str().unwrap())
-                .replace("{ target }", TRIPLE)
-                .replace("{ bin }", bin)
-        };
-        let url = filled(table["pkg-url"].as_str().unwrap(), "");
-        assert_eq!(url, format!("https://example.org/carson/{file}"));
         let bins = bins.as_array().unwrap();
         assert_eq!(bins.len(), PROGRAMS.len());
-        for bin in bins {
-            let place = filled(
-                table["bin-dir"].as_str().unwrap(),
-                bin["name"].as_str().unwrap(),
-            );
-            assert!(dir.path().join(&place).is_file(), "{place}");
+        let table = &package["metadata"]["binstall"];
+        // Where libc is another one, the same archive.
+        let musl = "x86_64-unknown-linux-musl";
+        for (target, table) in [(TRIPLE, table), (musl, &table["overrides"][musl])] {
+            let filled = |template: &str, bin: &str| {
+                template
+                    .replace("{ repo }", package["repository"].as_str().unwrap())
+                    .replace("{ version }", package["version"].as_str().unwrap())
+                    .replace("{ target }", target)
+                    .replace("{ bin }", bin)
+            };
+            let url = filled(table["pkg-url"].as_str().unwrap(), "");
+            assert_eq!(url, format!("https://example.org/carson/{file}"));
+            for bin in bins {
+                let place = filled(
+                    table["bin-dir"].as_str().unwrap(),
+                    bin["name"].as_str().unwrap(),
+                );
+                assert!(dir.path().join(&place).is_file(), "{place}");
+            }
         }
     }
 

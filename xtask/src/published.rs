@@ -89,6 +89,14 @@ end
              pkg-url = \"{{ repo }}/carson-{{ version }}-{{ target }}.tar.gz\"\npkg-fmt = \"tgz\"\n\
              bin-dir = \"carson-{{ version }}-{{ target }}/bin/{{ bin }}\"\n"
         );
+        // A static program runs beside any libc, and cargo-binstall asks for each by its own name.
+        if let Some(system) = self.triple.strip_suffix("-linux-gnu") {
+            let name = format!("carson-{{ version }}-{}", self.triple);
+            table.push_str(&format!(
+                "\n[package.metadata.binstall.overrides.{system}-linux-musl]\n\
+                 pkg-url = \"{{ repo }}/{name}.tar.gz\"\nbin-dir = \"{name}/bin/{{ bin }}\"\n"
+            ));
+        }
         for program in self.programs {
             table.push_str(&format!(
                 "\n[[bin]]\nname = \"{program}\"\npath = \"{program}.rs\"\n"

@@ -16,6 +16,9 @@ fn main() -> ExitCode {
     if let Some(code) = carson_proc::sandbox::launch_if_asked() {
         return code;
     }
+    if cfg!(target_feature = "crt-static") {
+        carson_proc::look_names_up_alone();
+    }
     let args = Args::parse();
     match run(&args) {
         Ok(code) => ExitCode::from(code),

@@ -25,6 +25,9 @@ fn main() -> ExitCode {
     if let Some(code) = carson_proc::sandbox::launch_if_asked() {
         return code;
     }
+    if cfg!(target_feature = "crt-static") {
+        carson_proc::look_names_up_alone();
+    }
     if let Some(code) = carson_proc::inspector::answer_if_asked(&carson_firing::questions()) {
         return code;
     }

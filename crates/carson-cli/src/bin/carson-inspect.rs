@@ -5,6 +5,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if cfg!(target_feature = "crt-static") {
+        carson_proc::look_names_up_alone();
+    }
     carson_proc::inspector::answer_if_asked(&carson_firing::questions()).unwrap_or_else(|| {
         if std::env::args_os()
             .nth(1)
