@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, bail};
 
 use crate::interrupt::Interrupt;
-use crate::workspace::{cargo, output};
-use crate::{debian, package, test};
+use crate::workspace::{Cache, cargo, output};
+use crate::{debian, package, test, virtual_machine};
 
 /// A part of the tests, and why it cannot run here.
 struct Part {
@@ -56,6 +56,11 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
             filter: "test(/^(service|package)::/)",
             missing: no_systemd(),
         },
+        Part {
+            what: "limits below the systemd of a virtual machine",
+            filter: "test(/^virtual_machine::/)",
+            missing: virtual_machine::missing(),
+        },
     ];
     let not_run = say_missing(&parts);
     let asked = options.benches.map(|_| "test(/^bulk::/)");
@@ -81,8 +86,16 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
         None => package::two_versions(interrupt)?,
         Some(_) => String::new(),
     };
+    // Without it the checks would pass and have seen no limit: so there is no run.
+    let boot = match virtual_machine::missing() {
+        None => virtual_machine::ensure(interrupt, &Cache::open()?)?
+            .display()
+            .to_string(),
+        Some(_) => String::new(),
+    };
     let env = [
         ("CARSON_TEST_DEBS", debs),
+        (virtual_machine::VARIABLE, boot),
         ("CARSON_POWER_CUTS", options.cuts.to_string()),
         ("CARSON_POWER_SEED", options.seed.to_string()),
         ("CARSON_TEST_ROWS", options.rows.to_string()),
