@@ -48,8 +48,9 @@ const FORKING: &str = r#"
         my ($shared, $role) = @ARGV;
         my (@all, $one);
         while (@all < 200 && defined($one = fork)) { if (!$one) { sleep 300; exit } push @all, $one }
+        my $why = defined($one) ? "of 200" : "$!";
         open my $said, ">", "$shared/forks.$role";
-        print $said scalar(@all), " ", defined($one) ? "of 200" : $!;
+        print $said scalar(@all), " $why";
         close $said;
         open my $reached, ">", "$shared/reached.$role";
         for (1..6000) { last if -e "$shared/go"; select undef, undef, undef, 0.05 }
@@ -359,6 +360,8 @@ impl<'a> Lingering<'a> {
         let user = format!("nobody:x:65534:65534:nobody:{}:/bin/sh", home.display());
         tool(&["sed", "-i", &format!("s,^nobody:.*,{user},"), "/etc/passwd"]);
         tool(&["loginctl", "enable-linger", "nobody"]);
+        // One that ran before has another home.
+        tool(&["systemctl", "restart", "user@65534.service"]);
         let bus = Self::runtime().join("systemd/private");
         until("the user's own systemd", || bus.exists().then_some(()));
         Self { fleet }

@@ -329,7 +329,7 @@ fn limit_children(own: &Path) {
         .filter(available)
         .filter(|one| !enables(own, one))
         .collect();
-    if missing.is_empty() || !super::sys::is_delegated(own) {
+    if missing.is_empty() || !(super::sys::is_delegated(own) || is_ours_alone(own)) {
         return;
     }
     move_over(own);
@@ -338,6 +338,20 @@ fn limit_children(own: &Path) {
             warn!(controller = one, %error, "a delegated controller cannot be used");
         }
     }
+}
+
+/// Whether a group was given to us and holds nobody but our own program. The systemd of a user does not write down which groups
+/// it has delegated (252), and all of them are that user's; who else is in one, such as the shell of a terminal, stays where it is.
+fn is_ours_alone(group: &Path) -> bool {
+    let me = nix::unistd::geteuid();
+    let is_mine = fs::metadata(group).is_ok_and(|group| group.uid() == me.as_raw());
+    if me.is_root() || !is_mine {
+        return false;
+    }
+    let program = |pid: &str| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let ours = program("self");
+    let procs = fs::read_to_string(group.join("cgroup.procs"));
+    ours.is_some() && procs.is_ok_and(|procs| procs.lines().all(|pid| program(pid) == ours))
 }
 
 /// Moves everybody in a group that was delegated to us, which is us and ours, to one beneath.
