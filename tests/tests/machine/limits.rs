@@ -349,19 +349,19 @@ fn a_firing_by_hand_is_bounded_where_nothing_is_delegated_process_by_process() {
     is_kept(&fleet);
 }
 
-/// The ordinary user with a home, and with a systemd of their own that runs while nobody is signed in.
+/// Where that systemd looks for units.
+const CONFIG: &str = "/.config";
+
+/// The ordinary user with a systemd of their own that runs while nobody is signed in.
 struct Lingering<'a> {
     fleet: &'a TestFleet,
 }
 
 impl<'a> Lingering<'a> {
     fn of(fleet: &'a TestFleet) -> Self {
-        let home = fleet.root().join("operator");
-        let user = format!("nobody:x:65534:65534:nobody:{}:/bin/sh", home.display());
-        tool(&["sed", "-i", &format!("s,^nobody:.*,{user},"), "/etc/passwd"]);
+        // To systemd this user has `/` for a home, whatever else is written down.
+        tool(&["install", "--directory", "--owner=nobody", CONFIG]);
         tool(&["loginctl", "enable-linger", "nobody"]);
-        // One that ran before has another home.
-        tool(&["systemctl", "restart", "user@65534.service"]);
         let bus = Self::runtime().join("systemd/private");
         until("the user's own systemd", || bus.exists().then_some(()));
         Self { fleet }
@@ -380,6 +380,7 @@ impl<'a> Lingering<'a> {
         let bus = format!("unix:path={}/bus", Self::runtime().display());
         command
             .env("XDG_RUNTIME_DIR", Self::runtime())
+            .env("XDG_CONFIG_HOME", CONFIG)
             .env("DBUS_SESSION_BUS_ADDRESS", bus);
     }
 
