@@ -40,4 +40,4 @@ pub use dice::Dice;
 pub use mcp_sdk::mcp_sdk;
 pub use screen::Screen;
 pub use set_clock::SetClock;
-pub use until::until;
+pub use until::{SLOWER, until};

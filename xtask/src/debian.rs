@@ -96,6 +96,30 @@ const DISKS: [Package; 3] = [
     },
 ];
 
+/// What a virtual machine is made with, and what this machine must have for one that boots from its disk.
+const VIRTUAL_MACHINE: [Package; 4] = [
+    Package {
+        name: "qemu-system-x86",
+        present: || on_path("qemu-system-x86_64"),
+    },
+    Package {
+        name: "systemd",
+        present: || Path::new("/lib/systemd/systemd").exists(),
+    },
+    // A systemd of a user's own.
+    Package {
+        name: "libpam-systemd",
+        present: || {
+            Path::new("/etc/pam.d/systemd-user").exists()
+                || Path::new("/usr/lib/pam.d/systemd-user").exists()
+        },
+    },
+    Package {
+        name: "dbus-user-session",
+        present: || Path::new("/usr/lib/systemd/user/dbus.socket").exists(),
+    },
+];
+
 /// What benches compare with.
 const PEERS: [Package; 2] = [
     Package {
@@ -137,6 +161,22 @@ pub fn ensure_disks(interrupt: &Interrupt) -> anyhow::Result<()> {
     ensure_all(interrupt, &DISKS)
 }
 
+/// Installs what is missing to boot a virtual machine.
+///
+/// # Errors
+/// As [`ensure`].
+pub fn ensure_virtual_machine(interrupt: &Interrupt) -> anyhow::Result<()> {
+    ensure_all(interrupt, &VIRTUAL_MACHINE)
+}
+
+/// Fetches the lists of packages.
+///
+/// # Errors
+/// When Debian does not answer, or this machine has no apt-get.
+pub fn update(interrupt: &Interrupt) -> anyhow::Result<()> {
+    interrupt.must(&mut apt_get(&["update", "--quiet"]))
+}
+
 fn ensure_all(interrupt: &Interrupt, packages: &[Package]) -> anyhow::Result<()> {
     let missing = missing(packages);
     if missing.is_empty() {
@@ -169,7 +209,7 @@ fn missing(packages: &[Package]) -> Vec<&'static str> {
 }
 
 fn install(interrupt: &Interrupt, packages: &[&str]) -> anyhow::Result<()> {
-    interrupt.must(&mut apt_get(&["update", "--quiet"]))?;
+    update(interrupt)?;
     let marker = Path::new(NO_CLUSTER);
     if let Some(dir) = marker.parent() {
         fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;

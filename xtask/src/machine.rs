@@ -10,8 +10,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, bail};
 
 use crate::interrupt::Interrupt;
-use crate::workspace::{cargo, output};
-use crate::{debian, package, test};
+use crate::workspace::{Cache, cargo, output};
+use crate::{debian, package, test, virtual_machine};
 
 /// A part of the tests, and why it cannot run here.
 struct Part {
@@ -26,10 +26,12 @@ struct Options {
     rows: u64,
     /// `None` leaves it at what the suite has.
     benches: Option<u64>,
+    /// Whether a virtual machine is booted, too.
+    in_virtual: bool,
     required: bool,
 }
 
-/// Runs what can be run; `args` are `--cuts N`, `--seed N`, `--rows N`, `--benches N`
+/// Runs what can be run; `args` are `--cuts N`, `--seed N`, `--rows N`, `--benches N`, `--virtual`
 /// and `--required`.
 ///
 /// # Errors
@@ -40,7 +42,7 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     if nix::unistd::geteuid().is_root() {
         debian::ensure_disks(interrupt)?;
     }
-    let parts = [
+    let mut parts = vec![
         Part {
             what: "power cuts, a disk that turns read-only, a quota, and disks that clone",
             filter: "test(/^(power|read_only|quota|clones)::/)",
@@ -57,6 +59,13 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
             missing: no_systemd(),
         },
     ];
+    if options.in_virtual {
+        parts.push(Part {
+            what: "limits below the systemd of a virtual machine",
+            filter: "test(/^virtual_machine::/)",
+            missing: virtual_machine::missing(),
+        });
+    }
     let not_run = say_missing(&parts);
     let asked = options.benches.map(|_| "test(/^bulk::/)");
     if options.required && not_run > 0 {
@@ -81,8 +90,15 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
         None => package::two_versions(interrupt)?,
         Some(_) => String::new(),
     };
+    let boot = match options.in_virtual && virtual_machine::missing().is_none() {
+        true => virtual_machine::ensure(interrupt, &Cache::open()?)?
+            .display()
+            .to_string(),
+        false => String::new(),
+    };
     let env = [
         ("CARSON_TEST_DEBS", debs),
+        (virtual_machine::VARIABLE, boot),
         ("CARSON_POWER_CUTS", options.cuts.to_string()),
         ("CARSON_POWER_SEED", options.seed.to_string()),
         ("CARSON_TEST_ROWS", options.rows.to_string()),
@@ -103,12 +119,18 @@ fn options(args: &[&str]) -> anyhow::Result<Options> {
         seed: 19,
         rows: 200_000,
         benches: None,
+        in_virtual: false,
         required: false,
     };
     let mut args = args.iter();
     while let Some(name) = args.next() {
-        if *name == "--required" {
-            options.required = true;
+        let flag = match *name {
+            "--required" => Some(&mut options.required),
+            "--virtual" => Some(&mut options.in_virtual),
+            _ => None,
+        };
+        if let Some(flag) = flag {
+            *flag = true;
             continue;
         }
         let value = args
@@ -121,7 +143,7 @@ fn options(args: &[&str]) -> anyhow::Result<Options> {
             "--rows" => options.rows = number,
             "--benches" => options.benches = Some(number),
             _ => bail!(
-                "machine takes --cuts N, --seed N, --rows N, --benches N and --required, not {name}"
+                "machine takes --cuts N, --seed N, --rows N, --benches N, --virtual and --required, not {name}"
             ),
         }
     }

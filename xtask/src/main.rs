@@ -71,6 +71,7 @@ mod simulate;
 mod slowest;
 mod supply_chain;
 mod test;
+mod virtual_machine;
 mod workspace;
 
 use std::env;
@@ -108,10 +109,11 @@ commands:
                   sessions that compose what nobody would leave by accident, for so long (10)
   week [--seed N] a household's week with outages, a reboot, a full disk and a person: whose lost hours
                   are; a few minutes
-  machine [--cuts N] [--seed N] [--rows N] [--benches N] [--required]
+  machine [--cuts N] [--seed N] [--rows N] [--benches N] [--virtual] [--required]
                   power cuts on a disk of its own, the unit file in a systemd of its own, and what takes
-                  minutes: rows of a database, benches to prune; says what this machine has not, and fails
-                  for it when that is --required
+                  minutes: rows of a database, benches to prune; with --virtual the limits of sessions below the
+                  systemd of a virtual machine, too; says what this machine has not, and fails for it when that
+                  is --required
   local-model     carson-agent and whole firings with a real model of 135 million parameters on this machine: its
                   bounds, not its work; a few minutes, and 200 MB of downloads at the first time
   bench [--cold]  measure speed and memory beside peers; --cold times a release build too

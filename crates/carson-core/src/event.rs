@@ -380,6 +380,13 @@ events! {
         /// How many processes.
         processes: u32,
     }
+    /// The kernel ended processes of a session that had used up its memory.
+    SessionOutOfMemory = "session.out_of_memory" {
+        /// The session's stage.
+        stage: Stage,
+        /// How many processes.
+        processes: u32,
+    }
     /// A session was tried again, because the provider was not available.
     SessionRetry = "session.retry" {
         /// The session's stage.

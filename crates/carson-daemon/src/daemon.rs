@@ -12,6 +12,7 @@ use carson_core::{Event, HostName};
 use carson_firing::daemons;
 use carson_firing::one_forge::{self, OneForge};
 use carson_home::{Home, disk_space};
+use carson_proc::sandbox::take_over_group;
 use carson_store::StoreError;
 use chrono::TimeDelta;
 use sd_notify::NotifyState;
@@ -123,6 +124,7 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
         return Err(DaemonError::NoRoles(home.fleet.layout.roles()));
     }
     let _lock = DaemonLock::take(&home.fleet.layout.daemon_lock())?;
+    take_over_group();
     if home
         .store
         .file_bytes()

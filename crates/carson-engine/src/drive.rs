@@ -93,6 +93,7 @@ async fn drive(
     let mut end = reader.end(&done, session.redactor, now);
     (end.elapsed, end.leaked) = (done.elapsed, done.leaked);
     (end.exit, end.said) = (Some(done.exit), last_words(&done, session.redactor));
+    say_memory(&mut end.ended, done.out_of_memory);
     // What Carson did to the process says more than what its output looks like then.
     match done.stopped {
         Some(StopReason::Cancelled) => end.ended = Ended::Cancelled,
@@ -107,4 +108,19 @@ async fn drive(
         }
     }
     Ok(end)
+}
+
+/// The kernel gives who used up its memory no chance to say so.
+fn say_memory(ended: &mut Ended, processes: u32) {
+    if let Ended::Crashed { message, .. } = ended
+        && processes > 0
+    {
+        let said = match message.trim() {
+            "" => String::new(),
+            said => format!(": {said}"),
+        };
+        *message = format!(
+            "the session's memory was used up (limits.max_memory_mb), and the kernel ended {processes} of its processes{said}"
+        );
+    }
 }

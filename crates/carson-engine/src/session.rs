@@ -295,6 +295,8 @@ pub struct SessionEnd {
     pub elapsed: Duration,
     /// Descendants that outlived it and were killed.
     pub leaked: u32,
+    /// How many of its processes the kernel ended because their memory was used up.
+    pub out_of_memory: u32,
     /// How its process ended.
     pub exit: Option<Exit>,
     /// The end of what it wrote to standard error.

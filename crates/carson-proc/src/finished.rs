@@ -64,6 +64,8 @@ pub struct Finished {
     pub stderr: Captured,
     /// Descendants that outlived it and were killed.
     pub leaked: u32,
+    /// How many of them all the kernel ended because their control group's memory was used up.
+    pub out_of_memory: u32,
 }
 
 impl Finished {

@@ -118,12 +118,13 @@ async fn run_fed<F: Future<Output = ()>>(
     if !violent {
         watch.drain(&mut pipes).await;
     }
+    let out_of_memory = tree.out_of_memory();
     let leaked = tree.sweep().await + command.left();
     if violent || leaked > 0 {
         // Whoever held the pipes open is dead: what they wrote ends now.
         watch.drain(&mut pipes).await;
     }
-    Ok(watch.finish(exit, leaked))
+    Ok(watch.finish(exit, leaked, out_of_memory))
 }
 
 /// Does both until the second is done.

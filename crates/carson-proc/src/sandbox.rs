@@ -63,6 +63,7 @@ mod there;
 mod weaknesses;
 
 pub use call::{LAUNCH, Say, UNMET, WRITTEN};
+pub use cgroup::take_over_group;
 pub use foreground::{ForegroundEnd, run_in_foreground};
 pub use handover::{nobody_comes, receive_listener};
 pub use launch::launch_if_asked;

@@ -69,6 +69,11 @@ impl Tree {
         Group(self.root.pid)
     }
 
+    /// How many of it the kernel has ended for want of memory; to be asked before the sweep.
+    pub(crate) fn out_of_memory(&self) -> u32 {
+        self.cgroup.as_ref().map_or(0, Cgroup::out_of_memory)
+    }
+
     /// After the child has been reaped: kills what is left of its tree; how many that were.
     pub(crate) async fn sweep(&mut self) -> u32 {
         // Of two runs that end at the same time, neither may leave an orphan to the other.

@@ -120,7 +120,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
         self.state.reason().is_some()
     }
 
-    pub(crate) fn finish(mut self, exit: Exit, leaked: u32) -> Finished {
+    pub(crate) fn finish(mut self, exit: Exit, leaked: u32, out_of_memory: u32) -> Finished {
         self.flush();
         Finished {
             exit,
@@ -129,6 +129,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
             stdout: self.stdout.kept,
             stderr: self.stderr.kept,
             leaked,
+            out_of_memory,
         }
     }
 

@@ -13,6 +13,7 @@
 mod bulk;
 mod clones;
 mod disk;
+mod limits;
 mod package;
 mod power;
 mod pushes;
@@ -21,6 +22,7 @@ mod read_only;
 mod scale;
 mod service;
 mod systemd;
+mod virtual_machine;
 
 use std::process::Command;
 

@@ -36,6 +36,11 @@ pub(super) async fn record(
         ctx.event(&Event::SessionLeftBehind { stage, processes })
             .await;
     }
+    if end.out_of_memory > 0 {
+        let processes = end.out_of_memory;
+        ctx.event(&Event::SessionOutOfMemory { stage, processes })
+            .await;
+    }
     note_denied(ctx, end).await;
     limit::note_windows(ctx, ran.account, &ran.watch.windows).await;
     if let Some(open) = &rec.proxy {

@@ -4,8 +4,9 @@
 //! Made, emptied and removed by whoever runs the tree, which outlives it; the launcher only joins.
 //! The group lies beneath our own one. Version 2 kills; its limits need a subtree that the service
 //! manager has delegated to us (`Delegate=yes`), whose own processes are moved to a group beside
-//! ours first, because a group with limited children may have none. Where the limits are those of
-//! version 1, as on a hybrid machine, groups there are made too.
+//! ours first, because a group with limited children may have none. systemd from 254 on starts a
+//! daemon in that group already (`DelegateSubgroup=`): see [`take_over_group`]. Where the limits are
+//! those of version 1, as on a hybrid machine, groups there are made too.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -31,6 +32,9 @@ static PREFIX: LazyLock<String> = LazyLock::new(|| {
 
 /// Where we ourselves are, beside the groups that we make.
 const MAIN: &str = "carson-main";
+
+/// Looks at who is in a group that is to be empty: whoever is born meanwhile is born there.
+const ROUNDS: usize = 20;
 
 /// For the killed to be gone.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -90,6 +94,18 @@ impl Cgroup {
                 }
             }
         }
+    }
+
+    /// How many of its processes the kernel has ended because the memory of the group was used up.
+    pub(crate) fn out_of_memory(&self) -> u32 {
+        let files = ["memory.events", "memory.oom_control"];
+        let paths = self
+            .dirs
+            .iter()
+            .flat_map(|dir| files.map(|file| dir.join(file)));
+        paths
+            .filter_map(|path| ended_for_memory(&fs::read_to_string(path).ok()?))
+            .sum()
     }
 
     /// Kills everybody in it; how many there were. They are gone when this comes back.
@@ -159,6 +175,14 @@ impl Drop for Cgroup {
     }
 }
 
+/// The line `oom_kill NUMBER` of what a group tells of its memory.
+fn ended_for_memory(told: &str) -> Option<u32> {
+    let line = told
+        .lines()
+        .find_map(|line| line.strip_prefix("oom_kill "))?;
+    line.trim().parse().ok()
+}
+
 /// What groups can do, by the files that they have.
 pub(super) fn level_of(dirs: &[PathBuf]) -> CgroupLevel {
     let has = |file: &str| dirs.iter().any(|dir| dir.join(file).exists());
@@ -223,15 +247,7 @@ fn parents(resources: &Resources) -> Vec<PathBuf> {
     let Ok(own) = fs::read_to_string("/proc/self/cgroup") else {
         return Vec::new();
     };
-    let mut parents: Vec<PathBuf> = Vec::new();
-    let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
-    let unified = mounts
-        .iter()
-        .find(|mount| mount.join("cgroup.procs").exists());
-    let unified = unified.and_then(|mount| own_group(mount, &own, ""));
-    if let Some(group) = unified {
-        parents.push(delegated(group));
-    }
+    let mut parents: Vec<PathBuf> = unified_group(&own).map(delegated).into_iter().collect();
     let bounded = |file: &str| parents.iter().any(|group| enables(group, file));
     let (pids, memory) = (bounded("pids"), bounded("memory"));
     if !pids && (resources.processes.is_some() || parents.is_empty()) {
@@ -245,6 +261,15 @@ fn parents(resources: &Resources) -> Vec<PathBuf> {
         ));
     }
     parents
+}
+
+/// Our own group of version 2.
+fn unified_group(own: &str) -> Option<PathBuf> {
+    let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
+    let mount = mounts
+        .into_iter()
+        .find(|mount| mount.join("cgroup.procs").exists())?;
+    own_group(mount, own, "")
 }
 
 /// `NUMBER:CONTROLLERS:PATH`; version 2 has none.
@@ -268,36 +293,79 @@ fn listed(file: &Path, controller: &str) -> bool {
     text.split_whitespace().any(|one| one == controller)
 }
 
-/// The group beneath which ours are made; with limits for its children, if it is ours to say so.
-fn delegated(own: PathBuf) -> PathBuf {
-    if own.file_name().is_some_and(|name| name == MAIN) {
-        return own.parent().map_or(own.clone(), Path::to_owned);
+/// Turns on limits for what is made beneath the group that the service manager has delegated to us. For a process that it has just
+/// started, before anybody else is born: where systemd puts such a process into [`MAIN`] itself, nobody has done it yet.
+pub fn take_over_group() {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    if let Some(own) = unified_group(&own) {
+        let group = beside(&own).unwrap_or(&own);
+        limit_children(group);
     }
+}
+
+/// The group beneath which ours are made; with limits for its children, if it is ours to say so.
+///
+/// Who is in [`MAIN`] turns none on. A firing is there while no daemon runs, and a systemd before 254 could start none in a
+/// group whose children are limited.
+fn delegated(own: PathBuf) -> PathBuf {
+    if let Some(group) = beside(&own) {
+        return group.to_owned();
+    }
+    limit_children(&own);
+    own
+}
+
+/// Where groups are made for who is in [`MAIN`].
+fn beside(own: &Path) -> Option<&Path> {
+    let is_main = own.file_name().is_some_and(|name| name == MAIN);
+    own.parent().filter(|_| is_main)
+}
+
+fn limit_children(own: &Path) {
     let wanted = ["pids", "memory"];
     let available = |one: &&str| listed(&own.join("cgroup.controllers"), one);
     let missing: Vec<&str> = wanted
         .into_iter()
         .filter(available)
-        .filter(|one| !enables(&own, one))
+        .filter(|one| !enables(own, one))
         .collect();
-    if !missing.is_empty() && super::sys::is_delegated(&own) {
-        move_over(&own);
-        for one in missing {
-            if let Err(error) = fs::write(own.join("cgroup.subtree_control"), format!("+{one}")) {
-                debug!(controller = one, %error, "a delegated controller cannot be used");
-            }
+    if missing.is_empty() || !(super::sys::is_delegated(own) || is_ours_alone(own)) {
+        return;
+    }
+    move_over(own);
+    for one in missing {
+        if let Err(error) = fs::write(own.join("cgroup.subtree_control"), format!("+{one}")) {
+            warn!(controller = one, %error, "a delegated controller cannot be used");
         }
     }
-    own
+}
+
+/// Whether a group was given to us and holds nobody but our own program. The systemd of a user does not write down which groups
+/// it has delegated (252), and all of them are that user's; who else is in one, such as the shell of a terminal, stays where it is.
+fn is_ours_alone(group: &Path) -> bool {
+    let me = nix::unistd::geteuid();
+    let is_mine = fs::metadata(group).is_ok_and(|group| group.uid() == me.as_raw());
+    if me.is_root() || !is_mine {
+        return false;
+    }
+    let program = |pid: &str| fs::read_link(format!("/proc/{pid}/exe")).ok();
+    let ours = program("self");
+    let procs = fs::read_to_string(group.join("cgroup.procs"));
+    ours.is_some() && procs.is_ok_and(|procs| procs.lines().all(|pid| program(pid) == ours))
 }
 
 /// Moves everybody in a group that was delegated to us, which is us and ours, to one beneath.
 fn move_over(own: &Path) {
     let main = own.join(MAIN);
     let _ = fs::create_dir(&main);
-    let procs = fs::read_to_string(own.join("cgroup.procs")).unwrap_or_default();
-    for pid in procs.lines() {
-        let _ = fs::write(main.join("cgroup.procs"), pid);
+    for _ in 0..ROUNDS {
+        let procs = fs::read_to_string(own.join("cgroup.procs")).unwrap_or_default();
+        if procs.is_empty() {
+            return;
+        }
+        for pid in procs.lines() {
+            let _ = fs::write(main.join("cgroup.procs"), pid);
+        }
     }
 }
 
@@ -320,6 +388,15 @@ mod tests {
         assert_eq!(found("pids"), Some(dir.path().join("")));
         assert_eq!(found("cpu"), Some(dir.path().join("")));
         assert_eq!(found("io"), None);
+    }
+
+    #[test]
+    fn who_was_ended_for_memory_is_counted_in_both_versions() {
+        let told = "low 0\nhigh 0\nmax 78\noom 3\noom_kill 2\noom_group_kill 0\n";
+        assert_eq!(ended_for_memory(told), Some(2));
+        let told = "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n";
+        assert_eq!(ended_for_memory(told), Some(1));
+        assert_eq!(ended_for_memory(""), None);
     }
 
     /// The owner of a directory of this name.

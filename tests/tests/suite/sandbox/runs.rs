@@ -384,8 +384,11 @@ fn memory_is_bounded_and_we_live_on() {
         let finished = finish(&world.perl(script));
         assert!(!finished.success(), "{}", world.level());
         assert_eq!(finished.stdout.text(), "");
+        let by_the_kernel = finished.out_of_memory > 0;
+        assert_eq!(by_the_kernel, world.level().cgroup.memory, "{finished:?}");
         let finished = finish(&world.sh("echo the next one is well"));
         assert!(finished.success());
+        assert_eq!(finished.out_of_memory, 0);
     }
 }
 

@@ -76,6 +76,7 @@ impl Reader for Output {
             denied: self.denied,
             elapsed: done.elapsed,
             leaked: done.leaked,
+            out_of_memory: done.out_of_memory,
             exit: None,
             said: String::new(),
         }
