@@ -235,11 +235,35 @@ fn a_fed_watchdog_leaves_the_daemon_alone() {
 #[test]
 fn a_restart_with_a_session_alive_finds_it_again() {
     let service = Service::new();
+    let limited = limits_can_be_had(service.systemd.group());
     service.systemd.must(&["start", UNIT]);
     let firing = service.session();
+    if limited {
+        // As Carson does it with the controllers of limits where there are some.
+        let unit = service.unit_group();
+        let main = unit.join("carson-main");
+        let _ = fs::create_dir(&main);
+        for pid in fs::read_to_string(unit.join("cgroup.procs"))
+            .unwrap()
+            .lines()
+        {
+            fs::write(main.join("cgroup.procs"), pid).unwrap();
+        }
+        for group in [unit.parent().unwrap(), &unit] {
+            let turned_on = fs::write(group.join("cgroup.subtree_control"), "+hugetlb");
+            turned_on.unwrap_or_else(|error| panic!("{}: {error}", group.display()));
+        }
+    } else {
+        eprintln!(
+            "NOT SEEN: a unit whose sessions are limited (no controller of version 2 here; `--virtual` has one)"
+        );
+    }
     service.systemd.must(&["restart", UNIT]);
     assert_eq!(service.show("SubState"), "running");
     service.is_done(&firing);
+    let group = service.systemd.group().to_owned();
+    drop(service);
+    no_limits_above(&group);
 }
 
 #[test]
@@ -261,6 +285,15 @@ fn each_session_has_a_group_of_its_own_below_the_unit() {
         let is_in = |pid: &i32| inside.contains(&Pid::from_raw(*pid));
         (!descendants.is_empty() && descendants.iter().all(is_in)).then_some(())
     });
+    let controllers = fs::read_to_string(groups[0].join("cgroup.controllers")).unwrap();
+    if controllers.contains("memory") {
+        let most = fs::read_to_string(groups[0].join("pids.max")).unwrap();
+        assert_ne!(most.trim(), "max");
+    } else {
+        eprintln!(
+            "NOT SEEN: limits of the group (its controllers here are: {controllers:?}; `--virtual` has them)"
+        );
+    }
     service.is_done(&firing);
 }
 
@@ -275,4 +308,19 @@ fn a_home_that_cannot_be_used_is_given_up_after_five_starts() {
     service.is("NRestarts", "5");
     let log = fs::read_to_string(service.fleet.root().join("daemon.log")).unwrap();
     assert!(log.contains("carson.toml"), "{log}");
+}
+
+/// Whether groups below this one can have a controller that forbids processes beside groups. It is
+/// the one that nobody uses.
+fn limits_can_be_had(group: &Path) -> bool {
+    let above = group.parent().unwrap();
+    [above, group]
+        .iter()
+        .all(|group| fs::write(group.join("cgroup.subtree_control"), "+hugetlb").is_ok())
+}
+
+/// Undoes it above; fails where somebody else needs it.
+fn no_limits_above(group: &Path) {
+    let above = group.parent().unwrap();
+    let _ = fs::write(above.join("cgroup.subtree_control"), "-hugetlb");
 }
