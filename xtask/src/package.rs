@@ -73,6 +73,7 @@ pub fn run(interrupt: &Interrupt, args: &[&str]) -> anyhow::Result<ExitCode> {
     let stage = stage(&programs, &into)?;
     if cfg!(target_os = "linux") && built.is_none() {
         alone::hold(&stage.join("bin"), &PROGRAMS.map(|(name, _)| name))?;
+        alone::starts_children_cheaply(&into.join("static"), STATIC)?;
     }
     let triple = triple()?;
     let archive = tar(&stage, &triple, &into)?;
@@ -120,10 +121,12 @@ fn build(interrupt: &Interrupt) -> anyhow::Result<[(&'static str, PathBuf); 5]> 
     Ok(PROGRAMS.map(|(name, (_, profile))| (name, root().join("target").join(profile))))
 }
 
+/// What makes a program static.
+const STATIC: &str = "-Ctarget-feature=+crt-static";
+
 /// How a program is linked: static, and loaded wherever the kernel likes. The hook has its place (see its `build.rs`). A
 /// Mac has no static libc.
 fn linked(profile: &str) -> &'static [&'static str] {
-    const STATIC: &str = "-Ctarget-feature=+crt-static";
     match profile {
         _ if !cfg!(target_os = "linux") => &[],
         "hook" => &[STATIC, "-Crelocation-model=static"],

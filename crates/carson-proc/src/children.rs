@@ -38,6 +38,7 @@ impl Drop for Registered {
 /// finds in the register every child of ours that is in the table: a child that is taken for an
 /// orphan would be killed.
 pub(crate) fn spawn(builder: &mut Command) -> io::Result<(Child, Registered)> {
+    without_a_copy();
     let mut running = running_now();
     let child = builder.spawn()?;
     let pid = child
@@ -49,9 +50,19 @@ pub(crate) fn spawn(builder: &mut Command) -> io::Result<(Child, Registered)> {
     Ok((child, Registered(ProcessId { pid, start })))
 }
 
+/// Lets a static program start its children by `posix_spawn`, as others do.
+///
+/// The standard library looks for this function by a weak reference, for whoever names a working directory, and forks
+/// where there is none. A weak reference takes nothing from a static libc, so there would never be one; this takes it.
+fn without_a_copy() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    std::hint::black_box(libc::posix_spawn_file_actions_addchdir_np as *const ());
+}
+
 /// Runs a child that ends by itself at once, and registers it meanwhile.
 pub(crate) fn output(mut command: std::process::Command) -> io::Result<std::process::Output> {
     use std::process::Stdio;
+    without_a_copy();
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -107,4 +118,41 @@ pub(crate) fn none_are_left() -> bool {
     }
     #[cfg(not(target_os = "linux"))]
     false
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static FORKS: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn count() {
+        FORKS.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// `posix_spawn` calls none of the handlers of a fork (POSIX).
+    #[expect(unsafe_code, reason = "a call of libc")]
+    fn count_forks() {
+        // SAFETY: the handler only counts.
+        let done = unsafe { libc::pthread_atfork(Some(count), None, None) };
+        assert_eq!(done, 0);
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "how this crate itself starts one"
+    )]
+    #[tokio::test]
+    async fn no_child_begins_as_a_copy_of_us() {
+        count_forks();
+        let mut builder = tokio::process::Command::new("/bin/true");
+        builder.current_dir("/").process_group(0);
+        let (mut child, _registered) = super::spawn(&mut builder).unwrap();
+        assert!(child.wait().await.unwrap().success());
+        let mut command = std::process::Command::new("/bin/true");
+        command.current_dir("/");
+        let done = super::output(command).unwrap();
+        assert!(done.status.success());
+        assert_eq!(FORKS.load(Ordering::SeqCst), 0);
+    }
 }

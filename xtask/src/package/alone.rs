@@ -7,6 +7,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, bail, ensure};
+use serde_json::Value;
+
+use crate::workspace::{cargo, output};
 
 /// Lets a program see a root of its own, or other names, on a network that leads nowhere.
 const ALONE: [&str; 2] = ["--net", "--mount"];
@@ -70,6 +73,44 @@ fn needs_nothing(program: &Path) -> anyhow::Result<()> {
     ensure!(
         moves || program.ends_with("carson-hook"),
         "{name} is always loaded to the same place"
+    );
+    Ok(())
+}
+
+/// Whether no child begins as a copy of a program that is linked so: how the standard library starts one depends on what
+/// of libc is in it. The test of the library that starts all of them says so, where it is linked so itself.
+///
+/// # Errors
+/// When it cannot be built, or a child begins as a copy.
+pub(super) fn starts_children_cheaply(into: &Path, linked: &str) -> anyhow::Result<()> {
+    const TEST: &str = "children::tests::no_child_begins_as_a_copy_of_us";
+    let mut build = cargo();
+    build.args([
+        "rustc",
+        "--locked",
+        "--quiet",
+        "--package",
+        "carson-proc",
+        "--lib",
+    ]);
+    build.args([
+        "--profile",
+        "test",
+        "--message-format",
+        "json",
+        "--target-dir",
+    ]);
+    let built = output(build.arg(into).args(["--", linked])).context("its test is not built")?;
+    let executable = built.lines().find_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        Some(message["executable"].as_str()?.to_owned())
+    });
+    let executable = executable.context("cargo names no test")?;
+    let said = output(Command::new(executable).args(["--exact", TEST]));
+    let passed = said.is_some_and(|said| said.contains("1 passed"));
+    ensure!(
+        passed,
+        "a static program forks, or nothing says that it does not: {TEST}"
     );
     Ok(())
 }
