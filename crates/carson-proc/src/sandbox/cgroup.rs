@@ -8,10 +8,11 @@
 //! daemon in that group already (`DelegateSubgroup=`): see [`take_over_group`]. Where the limits are
 //! those of version 1, as on a hybrid machine, groups there are made too.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -243,24 +244,60 @@ fn owner(entry: &fs::DirEntry) -> Option<ProcessId> {
 
 /// The groups beneath which we can make ours. Those with version 1 only if they are needed: they
 /// cost a system call each.
+///
+/// What was found is good for as long as we are in the same groups, and for who needs the same.
 fn parents(resources: &Resources) -> Vec<PathBuf> {
     let Ok(own) = fs::read_to_string("/proc/self/cgroup") else {
         return Vec::new();
     };
-    let mut parents: Vec<PathBuf> = unified_group(&own).map(delegated).into_iter().collect();
-    let bounded = |file: &str| parents.iter().any(|group| enables(group, file));
-    let (pids, memory) = (bounded("pids"), bounded("memory"));
-    if !pids && (resources.processes.is_some() || parents.is_empty()) {
-        parents.extend(own_group(Path::new("/sys/fs/cgroup/pids"), &own, "pids"));
+    let needs = Needs {
+        processes: resources.processes.is_some(),
+        memory: resources.of_the_tree().is_some(),
+    };
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if found.own != own {
+        *found = Found {
+            own,
+            parents: BTreeMap::new(),
+        };
     }
-    if !memory && resources.of_the_tree().is_some() {
-        parents.extend(own_group(
-            Path::new("/sys/fs/cgroup/memory"),
-            &own,
-            "memory",
-        ));
+    let Found { own, parents } = &mut *found;
+    let parents = parents.entry(needs).or_insert_with(|| needs.parents(own));
+    parents.clone()
+}
+
+/// The limits that a run is to have.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Needs {
+    processes: bool,
+    memory: bool,
+}
+
+/// What was found last.
+struct Found {
+    /// The groups that we are in, as the kernel tells them.
+    own: String,
+    parents: BTreeMap<Needs, Vec<PathBuf>>,
+}
+
+static FOUND: Mutex<Found> = Mutex::new(Found {
+    own: String::new(),
+    parents: BTreeMap::new(),
+});
+
+impl Needs {
+    fn parents(self, own: &str) -> Vec<PathBuf> {
+        let mut parents: Vec<PathBuf> = unified_group(own).map(delegated).into_iter().collect();
+        let bounded = |file: &str| parents.iter().any(|group| enables(group, file));
+        let (pids, memory) = (bounded("pids"), bounded("memory"));
+        if !pids && (self.processes || parents.is_empty()) {
+            parents.extend(own_group(Path::new("/sys/fs/cgroup/pids"), own, "pids"));
+        }
+        if !memory && self.memory {
+            parents.extend(own_group(Path::new("/sys/fs/cgroup/memory"), own, "memory"));
+        }
+        parents
     }
-    parents
 }
 
 /// Our own group of version 2.

@@ -198,14 +198,19 @@ fn devices() -> Vec<(&'static str, OwnedFd)> {
 
 /// Something to mount at, where there is nothing yet.
 fn make_place(path: &Path, is_file: bool) -> io::Result<()> {
-    if fs::symlink_metadata(path).is_ok() {
-        return Ok(());
+    let made = match make(path, is_file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            path.parent().map_or(Ok(()), fs::create_dir_all)?;
+            make(path, is_file)
+        }
+        made => made,
+    };
+    made.or_else(|error| fs::symlink_metadata(path).map(drop).map_err(|_| error))
+}
+
+fn make(path: &Path, is_file: bool) -> io::Result<()> {
+    match is_file {
+        false => fs::create_dir(path),
+        true => fs::File::create_new(path)?.set_permissions(fs::Permissions::from_mode(0o644)),
     }
-    if !is_file {
-        return fs::create_dir_all(path);
-    }
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::File::create(path)?.set_permissions(fs::Permissions::from_mode(0o644))
 }

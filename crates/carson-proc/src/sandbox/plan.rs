@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::overlay::Overlay;
 use crate::sandbox::profile::Profile;
-use crate::sandbox::resolve::{Resolved, resolve};
+use crate::sandbox::resolve::{Resolved, Ways};
 
 /// Where the machine's shared memory lies.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -53,23 +53,24 @@ impl Plan {
         for path in SCRATCH {
             plan.places.insert(path.into(), Place::Scratch);
         }
+        let mut ways = Ways::past(&profile.shared);
         for path in &profile.hide {
-            plan.put(path, Place::Covered, &profile.shared);
+            plan.put(path, Place::Covered, &mut ways);
         }
         for path in &profile.read {
-            let real = plan.put(path, Place::Read, &profile.shared);
+            let real = plan.put(path, Place::Read, &mut ways);
             plan.read.extend(real);
         }
         for path in &profile.write {
-            let real = plan.put(path, Place::Write, &profile.shared);
+            let real = plan.put(path, Place::Write, &mut ways);
             plan.write.extend(real);
         }
         plan.without_repetition().with_pins()
     }
 
     /// Where the path leads.
-    fn put(&mut self, path: &Path, place: Place, shared: &[PathBuf]) -> Option<PathBuf> {
-        let found = self.resolve(path, shared)?;
+    fn put(&mut self, path: &Path, place: Place, ways: &mut Ways<'_>) -> Option<PathBuf> {
+        let found = self.resolve(path, ways)?;
         let real = found.real;
         // These are made anew, or hold nothing but what every program gets; shared memory is an
         // ordinary file system, in which somebody may keep a home or a tree.
@@ -88,7 +89,7 @@ impl Plan {
 
     /// Without the links of the path. What lies beneath an overlay cannot be seen from here; nothing
     /// but plain names leads there ([`There`](crate::sandbox::there::There)).
-    fn resolve(&self, path: &Path, shared: &[PathBuf]) -> Option<Resolved> {
+    fn resolve(&self, path: &Path, ways: &mut Ways<'_>) -> Option<Resolved> {
         let beneath = |overlay: &Overlay| path != overlay.at && path.starts_with(&overlay.at);
         if self.overlays.iter().any(beneath) {
             return Some(Resolved {
@@ -96,7 +97,7 @@ impl Plan {
                 links: Vec::new(),
             });
         }
-        resolve(path, shared).ok()
+        ways.resolve(path).ok()
     }
 
     /// What is already so because of what is above it.
