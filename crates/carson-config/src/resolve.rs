@@ -430,13 +430,19 @@ fn identity_check(raw: &IdentitySection, check: &mut Check<'_>) -> Option<Identi
 }
 
 fn cadence(lines: &[String], zone: Tz, check: &mut Check<'_>) -> Cadence {
-    let wrong = lines.iter().enumerate().filter_map(|(at, line)| {
-        let error = Cadence::parse(&[line], zone).err()?;
-        Some((at, error))
-    });
-    for (at, error) in wrong {
-        let hint = "five fields: minute hour day month weekday, such as \"*/20 * * * *\"";
-        check.problem(&format!("cadence.{at}"), error.to_string(), hint);
+    for (at, line) in lines.iter().enumerate() {
+        let key = format!("cadence.{at}");
+        match Cadence::parse(&[line], zone) {
+            Err(error) => {
+                let hint = "five fields: minute hour day month weekday, such as \"*/20 * * * *\"";
+                check.problem(&key, error.to_string(), hint);
+            }
+            Ok(parsed) if parsed.is_never() => {
+                let warning = format!("{line:?} never comes: the calendar has no such day");
+                check.warning(&key, warning, "look at its day and its month");
+            }
+            Ok(_) => {}
+        }
     }
     // Where a line is wrong there is no fleet, and this one is never used.
     Cadence::parse(lines, zone).unwrap_or_else(|_| Cadence::never(zone))

@@ -153,6 +153,12 @@ impl Cadence {
         })
     }
 
+    /// Whether it has no slot at all, as on a 30th of February. No line names a year.
+    #[must_use]
+    pub fn is_never(&self) -> bool {
+        self.next_slot(DateTime::UNIX_EPOCH).is_none()
+    }
+
     /// When to look again: the first instant after `now` at which a slot becomes due.
     #[must_use]
     pub fn next_after(&self, now: DateTime<Utc>) -> Option<DateTime<Utc>> {

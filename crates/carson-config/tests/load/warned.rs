@@ -120,6 +120,32 @@ fn bounds_that_contradict_each_other_are_warned_of() {
 }
 
 #[test]
+fn a_cron_line_that_never_comes_is_said() {
+    let dir = good_home();
+    let lines = "cadence = [\n  \"0 0 29 2 *\",\n  \"0 0 31 2 *\",\n  \"0 0 31 2 MON\",\n  \"0 3 31 4,6 *\",\n]";
+    let role = ROLE.replace("cadence = [\"*/20 * * * *\"]", lines);
+    write(dir.path(), "roles/implementer/role.toml", &role);
+    let found = warnings(dir.path());
+    let found: Vec<&str> = found
+        .iter()
+        .filter_map(|one| one.split_once("role.toml:"))
+        .map(|(_, rest)| rest)
+        .collect();
+    let says = |at: &str, line: &str| {
+        format!("{at}: warning: {line:?} never comes: the calendar has no such day")
+    };
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[0].starts_with(&says("6: cadence.1", "0 0 31 2 *")),
+        "{found:?}"
+    );
+    assert!(
+        found[1].starts_with(&says("8: cadence.3", "0 3 31 4,6 *")),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn every_wrong_cron_line_is_found_with_its_field() {
     let dir = good_home();
     let lines = "cadence = [\n  \"61 25 * * *\",\n  \"0 7 * * 1-5\",\n  \"0 0 32 * *\",\n  \"0 0 0 1 1 * 2020\",\n]";
