@@ -3,7 +3,9 @@
 //! A grant is judged by where it ends, not by how it is written: a link that the operator made is
 //! followed, one that lies where sessions write is not, and none leads into what is closed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use carson_config::CREDENTIALS;
@@ -32,16 +34,13 @@ impl Ground {
         let user = home.user_home.as_deref();
         let mut ways = Ways::past(&[]);
         let homes = both(user.into_iter().chain([root]), &mut ways);
-        let credentials = CREDENTIALS.iter();
-        let credentials: Vec<PathBuf> = user
-            .map(|user| credentials.map(|place| user.join(place)).collect())
-            .unwrap_or_default();
+        let credentials = user.map(|user| credentials_of(user, &mut ways));
         let shared = written(home, &mut ways).into_iter();
         // What would hold a whole home is no grant, and must not spoil the operator's own links.
         let shared = shared.filter(|place| !homes.iter().any(|home| home.starts_with(place)));
         Self {
             shared: shared.collect(),
-            credentials: both(credentials.iter().map(PathBuf::as_path), &mut ways),
+            credentials: credentials.unwrap_or_default(),
             closed: both([root].into_iter(), &mut ways),
             homes,
         }
@@ -81,6 +80,26 @@ impl Ground {
         let holds = |home: &&PathBuf| home.starts_with(real);
         inside.or_else(|| self.homes.iter().find(holds).map(PathBuf::as_path))
     }
+}
+
+/// The places of credentials below an operator's home, by each of their names. Most of them are in no home: what
+/// is not there leads nowhere.
+fn credentials_of(user: &Path, ways: &mut Ways<'_>) -> BTreeSet<PathBuf> {
+    let there: Option<HashSet<OsString>> = fs::read_dir(user)
+        .and_then(|names| names.map(|item| Ok(item?.file_name())).collect())
+        .ok();
+    let may_lead = |place: &Path| match (&there, place.iter().next()) {
+        (Some(there), Some(first)) => there.contains(first),
+        _ => true,
+    };
+    let (there, gone): (Vec<&Path>, Vec<&Path>) = CREDENTIALS
+        .iter()
+        .map(Path::new)
+        .partition(|place| may_lead(place));
+    let there: Vec<PathBuf> = there.into_iter().map(|place| user.join(place)).collect();
+    let mut all = both(there.iter().map(PathBuf::as_path), ways);
+    all.extend(gone.into_iter().map(|place| user.join(place)));
+    all
 }
 
 /// Each path as it is written, and where it leads.
@@ -123,7 +142,7 @@ mod tests {
         let dir = dir.path().canonicalize().unwrap();
         let home = dir.join("ann");
         for place in ["ann/.ssh", "ann/cache", "ann/docs", "data", "elsewhere"] {
-            std::fs::create_dir_all(dir.join(place)).unwrap();
+            fs::create_dir_all(dir.join(place)).unwrap();
         }
         let ground = Ground {
             shared: vec![home.join("cache")],

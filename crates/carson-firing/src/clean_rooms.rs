@@ -21,8 +21,11 @@ use carson_bench::layers;
 use carson_config::Workspaces;
 use carson_home::halt::OrBroken;
 
-/// So many old rooms may wait for being removed; from then on each new room has those of judgements before
-/// it beside it.
+/// So many rooms of judgements before it a new one may have beside it: most firings need no more, and theirs go with
+/// the bench. A check may leave gigabytes in one, so they go before it where there are more.
+const BESIDE: usize = 3;
+
+/// So often they may have to wait for being removed; from then on each new room has all before it beside it.
 const OLD: usize = 64;
 
 /// What lies in a room.
@@ -80,6 +83,48 @@ pub(crate) async fn ready(
     Ok(Ok(room))
 }
 
+/// A room on layers that has everything but its commit.
+pub(crate) struct Begun(Bench);
+
+/// Begins one with what the setup left, to be filled while something else runs; `None` without layers: there the
+/// files themselves are made, which is no work for beside something.
+pub(crate) fn begin(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+) -> Result<Option<Begun>, Halt> {
+    let bench = &placed.place.bench;
+    let room = bench.room(next(bench), true);
+    if !room.stands() {
+        return Ok(None);
+    }
+    room.create(ctx.role).or_broken("making a clean room")?;
+    setup::include(rec, placed.taken.repo, &room)?;
+    Ok(Some(Begun(room)))
+}
+
+impl Begun {
+    /// Checks a commit out.
+    pub(crate) async fn fill(
+        self,
+        ctx: &Ctx<'_>,
+        placed: &Placed<'_, '_>,
+        seen: &Seen,
+        holds: Holds<'_>,
+    ) -> Result<Bench, Halt> {
+        let Self(room) = self;
+        let layered = room
+            .layered()
+            .ok_or_else(|| Halt::Broken("the layers are gone".to_owned()))?;
+        let (what, tree) = ((holds.commit, holds.tests), room.tree());
+        let made = seen.check_out(what, &tree, Ground::Layers(&layered));
+        made.await.or_broken("checking out into a clean room")?;
+        let told = room.tell_git(ctx.home, &placed.taken.repo.include);
+        told.or_broken("telling git what is not work")?;
+        Ok(room)
+    }
+}
+
 async fn made(
     ctx: &Ctx<'_>,
     rec: &mut Record,
@@ -107,8 +152,8 @@ async fn make(
     let repo = placed.taken.repo;
     if bench.stands() {
         setup::include(rec, repo, &bench)?;
+        return Begun(bench).fill(ctx, placed, seen, holds).await;
     }
-    let layered = bench.layered();
     let place = &placed.place;
     let source = match bench.kind() {
         Workspaces::Clone => {
@@ -123,22 +168,16 @@ async fn make(
         }
         _ => None,
     };
-    let ground = match (&layered, &source) {
-        (Some(layered), _) => Ground::Layers(layered),
-        (None, Some(source)) => Ground::Clone(&source.layer),
-        (None, None) => Ground::Nothing,
+    let ground = match &source {
+        Some(source) => Ground::Clone(&source.layer),
+        None => Ground::Nothing,
     };
     let bench = bench.cloned(source.is_some());
     let made = seen
         .check_out((holds.commit, holds.tests), &bench.tree(), ground)
         .await;
     made.or_broken("checking out into a clean room")?;
-    if bench.stands() {
-        let told = bench.tell_git(ctx.home, &repo.include);
-        told.or_broken("telling git what is not work")?;
-    } else {
-        setup::include(rec, repo, &bench)?;
-    }
+    setup::include(rec, repo, &bench)?;
     Ok(bench)
 }
 
@@ -150,9 +189,13 @@ pub(crate) async fn with_fresh_desk(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> R
     Ok(bench)
 }
 
-/// Takes the rooms of judgements before this one out of the way: where they lie then, if there were any.
+/// Takes the rooms of judgements before this one out of the way, if there are too many: where they lie then.
 fn aside(placed: &Placed<'_, '_>) -> Option<PathBuf> {
-    let rooms = placed.place.bench.rooms();
+    let bench = &placed.place.bench;
+    if next(bench) <= BESIDE + 1 {
+        return None;
+    }
+    let rooms = bench.rooms();
     // What could not be removed before keeps its name.
     let mut names = (1..=OLD).map(|number| rooms.with_extension(number.to_string()));
     let old = names.find(|old| old.symlink_metadata().is_err())?;

@@ -21,17 +21,16 @@ const WRONG: &str = "carson: to a known-bad and a known-good call the hook answe
 /// The exit codes of a hook that refuses what is bad and lets pass what is good.
 const RIGHT: &str = "2 0";
 
-/// The two questions, to be asked before a session in this worktree begins.
+/// The two questions, to be asked before a session in this worktree begins: both at one time.
 pub(crate) fn questions(hook: &str, tree: &Path) -> First {
     let context = Context::new(&tree.to_string_lossy());
-    let ask = |call: &str| format!("printf %s \"{call}\" | ( {hook} ) >/dev/null 2>&1");
     First {
         // They are ours, and no events of the firing.
         line: format!(
-            "( unset CARSON_HOOK_EVENTS; {}; bad=$?; {}; said=\"$bad $?\"; \
-             test \"$said\" = '{RIGHT}' || {{ echo \"{WRONG} $said\" >&2; exit 1; }} )",
-            ask("$1"),
-            ask("$2")
+            "( unset CARSON_HOOK_EVENTS\n\
+             ask() {{ ( {hook} ) >/dev/null 2>&1 <<CALL\n$1\nCALL\n}}\n\
+             ask \"$1\" & ask \"$2\"; good=$?; wait $!; said=\"$? $good\"; \
+             test \"$said\" = '{RIGHT}' || {{ echo \"{WRONG} $said\" >&2; exit 1; }} )"
         ),
         args: vec![
             known_bad_call(&context).into(),

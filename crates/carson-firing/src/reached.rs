@@ -91,6 +91,8 @@ pub(crate) struct Place {
     pub aim: Option<Aim>,
     /// The search for secrets in what was seen, where it has begun.
     pub ahead: Option<Ahead>,
+    /// A room with this commit that was made while a check ran, for whoever judges next.
+    pub room_ahead: Option<(Oid, Bench)>,
     /// The branch for work that another host took over: nobody else has it.
     pub aside: Option<String>,
     known: Known,
@@ -133,6 +135,7 @@ impl Place {
             goes_on: None,
             aim: None,
             ahead: None,
+            room_ahead: None,
             aside: None,
             known: Known::Nothing,
         }
@@ -166,7 +169,14 @@ impl Place {
     /// Somebody could write there.
     pub(crate) fn forget(&mut self) {
         self.ahead = None;
+        self.room_ahead = None;
         self.known = Known::Nothing;
+    }
+
+    /// The room with this commit that nobody was in yet, if there is one.
+    pub(crate) fn room_of(&mut self, commit: &Oid) -> Option<Bench> {
+        let (made_of, room) = self.room_ahead.take()?;
+        (made_of == *commit && room.tree().is_dir()).then_some(room)
     }
 
     /// Whether nobody could look, or not at everything.

@@ -1,6 +1,8 @@
 //! What Carson's bare repositories have in common: the mirror, and the store of what is kept.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Own;
 use crate::error::GitError;
@@ -10,23 +12,47 @@ use crate::oid::Oid;
 
 /// A bare repository of ours. Only git commands of ours write in it, and its configuration is put
 /// right before each of them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Bare {
     path: PathBuf,
     own: Own,
+    /// As libgit2 has it open, from the first reading on: opening reads half a dozen configurations.
+    open: Arc<Mutex<Open>>,
+}
+
+/// What libgit2 has open between two readings.
+#[derive(Default)]
+struct Open {
+    repository: Option<git2::Repository>,
+    /// How many commands were made that may have changed it.
+    commands: u64,
+}
+
+impl fmt::Debug for Bare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bare").field(&self.path).finish()
+    }
 }
 
 impl Bare {
     pub(crate) fn new(path: PathBuf, own: Own) -> Self {
-        Self { path, own }
+        Self {
+            path,
+            own,
+            open: Arc::default(),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A command on this repository.
+    /// A command on this repository. It may change what the repository is, so the next reading opens that anew.
     pub(crate) fn git(&self, verb: &str) -> Git {
+        let mut open = self.opened();
+        open.repository = None;
+        open.commands += 1;
+        drop(open);
         Git::new(&self.path, verb).owning(self.own.clone())
     }
 
@@ -35,11 +61,12 @@ impl Bare {
         &self,
         read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error> + Send + 'static,
     ) -> Result<T, GitError> {
-        let path = self.path.clone();
+        let me = self.clone();
         let result = tokio::task::spawn_blocking(move || {
-            let repo = git2::Repository::open_bare(&path);
-            repo.and_then(|repo| read(&repo))
-                .map_err(|source| GitError::Read { path, source })
+            me.read_here(read).map_err(|source| GitError::Read {
+                path: me.path,
+                source,
+            })
         });
         result.await.unwrap_or_else(|panic| {
             Err(GitError::Failed {
@@ -47,6 +74,31 @@ impl Bare {
                 detail: panic.to_string(),
             })
         })
+    }
+
+    /// Nobody else has the one that is read meanwhile; who reads beside it opens one more.
+    fn read_here<T>(
+        &self,
+        read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error>,
+    ) -> Result<T, git2::Error> {
+        let (open, commands) = {
+            let mut open = self.opened();
+            (open.repository.take(), open.commands)
+        };
+        let repository = match open {
+            Some(open) => open,
+            None => git2::Repository::open_bare(&self.path)?,
+        };
+        let found = read(&repository);
+        let mut open = self.opened();
+        if open.commands == commands {
+            open.repository = Some(repository);
+        }
+        found
+    }
+
+    fn opened(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a full ref name points to; a name that cannot be one points nowhere.

@@ -83,7 +83,7 @@ mod tests {
         let synchronous = synchronous.fetch_one(&mut *noting).await.unwrap();
         assert_eq!(synchronous, 1, "NORMAL, and only for notes");
         let mut connections = Vec::new();
-        for _ in 0..4 {
+        for _ in 0..crate::sqlite::CONNECTIONS {
             let mut connection = pool.acquire().await.unwrap();
             // Before its first read a connection does not know the mode of the file.
             let read = sqlx::query("SELECT seq FROM firing LIMIT 1");

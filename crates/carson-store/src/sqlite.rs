@@ -26,6 +26,10 @@ const ROOM: u64 = 64 * 1024;
 /// A page of anything is fewer.
 const ROWS_AHEAD: usize = 1_000;
 
+/// Connections of one process, beside the one for notes. A query gives its own back a moment after it has its answer, so
+/// that even who asks one thing after the other opens as many as there may be; each is a thread, and reads the whole schema.
+pub(crate) const CONNECTIONS: u32 = 2;
+
 pub(crate) async fn open(path: &Path, url: String, opening: Opening) -> Result<Store, StoreError> {
     let io = |source: std::io::Error| StoreError::Open {
         url: url.clone(),
@@ -62,7 +66,7 @@ async fn open_file(path: &Path, url: String, opening: Opening) -> Result<Store, 
         // So many rows are read on before somebody took the first: less turns between two threads.
         .row_buffer_size(ROWS_AHEAD)
         .foreign_keys(true);
-    let pool = connections(4, opening)
+    let pool = connections(CONNECTIONS, opening)
         .connect_with(options.clone())
         .await
         .map_err(|source| refused(path, &url, source))?;

@@ -14,7 +14,7 @@ use carson_home::Home;
 use carson_operator::Ask;
 use carson_operator::fire::{DryRun, Fire, Fired, Skipped};
 use carson_operator::why::{Reasons, Why};
-use carson_proc::{Cancel, GivesWay, become_subreaper};
+use carson_proc::{Cancel, GivesWay, become_subreaper, own_path};
 use chrono::{DateTime, Utc};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -28,6 +28,7 @@ pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
         return look_ahead(app, args).await;
     }
     let home = app.home().await?;
+    look_at_path(&home);
     let args::Fire {
         role,
         repo,
@@ -151,8 +152,16 @@ pub async fn run_claimed(
         .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
     let app = app.with_settings(settings);
     let home = app.home_of_a_firing().await?;
+    look_at_path(&home);
     let ended = run_it(&home, id, Steps::default()).await?;
     tell_end(&app, &home, id, ended).await
+}
+
+/// Looks already which programs git and others of ours may start: that is thousands of links on some machines, and
+/// the first of them is needed only once the firing is claimed and its stops are read.
+fn look_at_path(home: &Home) {
+    let path = home.path().unwrap_or_default().to_owned();
+    drop(tokio::task::spawn_blocking(move || own_path(&path)));
 }
 
 /// Runs it in this terminal, which shows what passes; its log is kept all the same.

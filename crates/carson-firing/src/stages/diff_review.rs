@@ -86,7 +86,10 @@ async fn judge(
         ..Filling::default()
     };
     leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
-    let room = clean_rooms::with_commit(ctx, rec, placed, &seen, &commit).await?;
+    let room = match placed.place.room_of(&commit) {
+        Some(room) => room,
+        None => clean_rooms::with_commit(ctx, rec, placed, &seen, &commit).await?,
+    };
     let ask = Ask {
         stage: Stage::DiffReview,
         bench: &room,

@@ -79,9 +79,15 @@ pub(crate) async fn check(
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
-    leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
+    // Whoever judges the diff begins it, and needs a room of the same commit.
+    let is_judged = ctx.has_stage(Stage::DiffReview);
+    if !is_judged {
+        leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
+    }
     let mut all_said = String::new();
+    let mut left = checks.len();
     for check in checks {
+        left -= 1;
         // A room for each: what one of them runs is the work's own code, and must not prepare the next.
         let room = match clean_rooms::ready(ctx, rec, placed, &seen, Holds::only(&commit)).await? {
             Ok(room) => room,
@@ -90,7 +96,17 @@ pub(crate) async fn check(
                 return Ok(Check::NotReady(said));
             }
         };
-        let done = run(ctx, rec, placed, check, &room).await?;
+        let next = match left {
+            0 if is_judged => clean_rooms::begin(ctx, rec, placed)?,
+            _ => None,
+        };
+        let next = async {
+            let filled = next?.fill(ctx, placed, &seen, Holds::only(&commit));
+            filled.await.ok()
+        };
+        let (done, next) = tokio::join!(run(ctx, rec, placed, check, &room), next);
+        placed.place.room_ahead = next.map(|room| (commit.clone(), room));
+        let done = done?;
         let said = described(ctx, check, &done);
         all_said.push_str(&said);
         keep_output(ctx, rec, "verify", &all_said);
