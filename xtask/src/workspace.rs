@@ -1,6 +1,7 @@
 //! Where things are.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +26,14 @@ pub fn cargo() -> Command {
     for name in ours {
         command.env_remove(name);
     }
+    command
+}
+
+/// A program as an operator's shell starts it: without the directories of libraries that cargo adds for whom it runs. Every
+/// dynamic program looks there first, git among them, and a firing starts thirty.
+pub fn outside_cargo(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_remove("LD_LIBRARY_PATH");
     command
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::{output, tempdir};
+use crate::workspace::outside_cargo;
 
 /// A home in a temporary directory; goes when it is dropped.
 pub struct Fleet {
@@ -59,7 +60,7 @@ impl Fleet {
 
     /// `carson ARGS` in this home.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.carson);
+        let mut command = outside_cargo(&self.carson);
         command
             .args(args)
             .env("CARSON_HOME", self.home())

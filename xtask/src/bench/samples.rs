@@ -7,7 +7,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, ensure};
@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::sample::Sample;
 use super::scene::stage;
 use super::{Figure, output, tempdir};
+use crate::workspace::outside_cargo;
 
 /// How often the check runs in the warm checkout, and how many firings there are after the first.
 const RUNS: usize = 5;
@@ -273,7 +274,7 @@ impl<'a> Scene<'a> {
     }
 
     fn shell(&self, script: &str) -> anyhow::Result<String> {
-        let mut sh = Command::new("/bin/sh");
+        let mut sh = outside_cargo("/bin/sh");
         sh.args(["-ec", script])
             .current_dir(self.checkout())
             .stdin(Stdio::null());
@@ -281,7 +282,7 @@ impl<'a> Scene<'a> {
     }
 
     fn carson(&self, args: &[&str]) -> anyhow::Result<String> {
-        let mut command = Command::new(&self.carson);
+        let mut command = outside_cargo(&self.carson);
         command
             .args(args)
             .env("CARSON_HOME", self.root.join("home"))

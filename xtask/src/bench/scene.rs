@@ -11,6 +11,7 @@ use chrono::DateTime;
 use serde_json::Value;
 
 use super::{output, tempdir};
+use crate::workspace::outside_cargo;
 
 /// What the sessions do: no model is asked. Who judges approves; who may write commits.
 const AGENT: &str = "#!/bin/sh\ncase \"$(cat)\" in *'[APPROVE]'*) echo '[APPROVE]'; exit;; esac\n\
@@ -121,7 +122,7 @@ impl Bench {
     }
 
     pub(super) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.carson);
+        let mut command = outside_cargo(&self.carson);
         command
             .args(args)
             .env("CARSON_HOME", self.home())
@@ -157,7 +158,7 @@ impl Bench {
         branch: &str,
     ) -> anyhow::Result<Duration> {
         let started = Instant::now();
-        let mut sh = Command::new("/bin/sh");
+        let mut sh = outside_cargo("/bin/sh");
         sh.args(["-c", script, "sh"])
             .arg(self.clone_of_it())
             .arg(tree)
