@@ -20,7 +20,7 @@ fail() {
 while [ $# -gt 0 ]; do
     case "$1" in
     --prefix)
-        [ $# -ge 2 ] || fail "--prefix needs a directory"
+        [ -n "${2-}" ] || fail "--prefix needs a directory"
         prefix=$2
         shift
         ;;
@@ -40,6 +40,10 @@ if [ -z "$prefix" ]; then
         prefix=${HOME:?there is no HOME: name a directory with --prefix}/.local
     fi
 fi
+case "$prefix" in
+/*) ;;
+*) prefix=$(pwd)/$prefix ;;
+esac
 bin=$prefix/bin
 
 if [ -n "$uninstall" ]; then

@@ -402,6 +402,26 @@ mod tests {
         assert_eq!(fs::read_dir(prefix.join("bin")).unwrap().count(), 0);
     }
 
+    /// Both ways mean the directory that the operator stands in, and nothing is taken for a default.
+    #[test]
+    fn a_relative_prefix_is_below_where_one_stands_and_an_empty_one_is_none() {
+        let (dir, inside) = unpacked();
+        let stands = dir.path().join("stands");
+        fs::create_dir(&stands).unwrap();
+        let from = |args: &[&str]| {
+            let mut sh = Command::new(inside.join("install.sh"));
+            let sh = sh.args(args).env("HOME", &inside).current_dir(&stands);
+            sh.output().unwrap()
+        };
+        assert!(from(&["--prefix", "here"]).status.success());
+        assert!(stands.join("here/bin/carson").is_file());
+        assert!(from(&["--uninstall", "--prefix", "here"]).status.success());
+        assert!(!stands.join("here/bin/carson").exists());
+        let refused = from(&["--prefix", ""]);
+        assert!(!refused.status.success());
+        assert!(!inside.join(".local").exists());
+    }
+
     #[test]
     fn nothing_of_an_archive_that_was_changed_is_installed() {
         let (dir, inside) = unpacked();

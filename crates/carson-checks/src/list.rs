@@ -167,7 +167,7 @@ pub const LIST: &[Check] = checks![
         Bare(agents::found);
     "carson.versions", WithWork,
         "carson and the programs beside it are of one version",
-        "install all of them from one checkout: cargo xtask install",
+        "install all of them together: the archive's install.sh, the package, or cargo xtask install in a checkout",
         Home(|scene| Box::pin(versions::own(scene)));
     "clock.year", Always,
         "the clock shows a year in which Carson can run",
@@ -235,7 +235,7 @@ pub const LIST: &[Check] = checks![
         Home(|scene| Box::pin(clock::order(scene)));
     "hook.answers", InBench,
         "the pre-tool-use hook stops what it must and passes what it must",
-        "install carson-hook beside carson: cargo xtask install",
+        "install carson-hook beside carson, with the archive's install.sh, the package, or cargo xtask install in a checkout",
         Home(|scene| Box::pin(hook::answers(scene)));
     "account.NAME.program", Always,
         "the account's CLI is installed",

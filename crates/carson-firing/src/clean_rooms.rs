@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use carson_core::settle::Halt;
 use carson_git::{ChangedTest, Ground, Oid, Seen};
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
@@ -20,6 +20,7 @@ use carson_bench::bench::Bench;
 use carson_bench::layers;
 use carson_config::Workspaces;
 use carson_home::halt::OrBroken;
+use carson_home::{Home, disk_space};
 
 /// So many rooms of judgements before it a new one may have beside it: most firings need no more, and theirs go with
 /// the bench. A check may leave gigabytes in one, so they go before it where there are more.
@@ -133,7 +134,7 @@ async fn made(
     (holds, with_setup): (Holds<'_>, bool),
 ) -> Result<Bench, Halt> {
     // Those before it are removed while it is made.
-    let old = aside(placed);
+    let old = aside(ctx, placed);
     let room = make(ctx, rec, placed, seen, (holds, with_setup));
     let (room, ()) = tokio::join!(room, clear(ctx, placed, old));
     room
@@ -183,16 +184,33 @@ async fn make(
 
 /// The worktree itself, and a home that nobody has worked in.
 pub(crate) async fn with_fresh_desk(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Bench, Halt> {
-    clear(ctx, placed, aside(placed)).await;
+    clear(ctx, placed, aside(ctx, placed)).await;
     let bench = placed.place.bench.fresh_desk(next(&placed.place.bench));
     bench.create(ctx.role).or_broken("making a clean room")?;
     Ok(bench)
 }
 
-/// Takes the rooms of judgements before this one out of the way, if there are too many: where they lie then.
-fn aside(placed: &Placed<'_, '_>) -> Option<PathBuf> {
+/// Removes the rooms of a bench in which nobody judges any more, where the disk has no room for what comes next: a
+/// check may have filled it, and nothing in a room is work. The bench can be looked at then, and rows can be written.
+pub(crate) async fn make_way(home: &Home, bench: &Bench) {
+    if disk_space::check(&home.fleet).is_ok() {
+        return;
+    }
+    let rooms = bench.rooms();
+    let old = (1..=OLD).map(|number| rooms.with_extension(number.to_string()));
+    for rooms in old.chain([rooms.clone()]).filter(|rooms| rooms.is_dir()) {
+        match bench.remove_dir(home, &rooms).await {
+            Ok(()) => info!(rooms = %rooms.display(), "the disk is full: clean rooms made way"),
+            Err(error) => warn!(%error, "the disk is full, and clean rooms could not be removed"),
+        }
+    }
+}
+
+/// Takes the rooms of judgements before this one out of the way, if there are too many, or little room on the disk:
+/// where they lie then.
+fn aside(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Option<PathBuf> {
     let bench = &placed.place.bench;
-    if next(bench) <= BESIDE + 1 {
+    if next(bench) <= BESIDE + 1 && disk_space::check(&ctx.home.fleet).is_ok() {
         return None;
     }
     let rooms = bench.rooms();

@@ -16,6 +16,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tracing::warn;
 
+use crate::clean_rooms;
 use crate::life;
 use crate::orphan_processes;
 pub use crate::pruned::{Action, Pass, Plan, Pruned};
@@ -253,6 +254,9 @@ async fn looked_at(
             "no row tells which repository it belongs to".into(),
         )));
     };
+    if !dry_run {
+        clean_rooms::make_way(home, &bench).await;
+    }
     let looked = match worktree.inspect(false).await {
         Ok(seen) if dry_run => would_be(&seen, id).await.map(Looked::Stays),
         Ok(seen) => put_aside(home, id, bench, &seen, leaving).await,

@@ -8,6 +8,7 @@ use carson_proc::{Cancel, ProcessId};
 use carson_store::Firing as Row;
 use tracing::info;
 
+use crate::clean_rooms;
 use crate::conclude;
 use crate::ctx::Ctx;
 use crate::ended::{Ended, FiringError};
@@ -26,6 +27,7 @@ use crate::stages::{
     red_to_green, review, wanted, workflows, workspace,
 };
 use crate::steps::Steps;
+use carson_bench::bench::Bench;
 use carson_home::Home;
 
 /// How long a stage may go on after the wall clock ran out before it is dropped. Sessions stop by
@@ -79,6 +81,7 @@ pub async fn run(
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
     let (halt, findings) = Box::pin(through_the_stages(&ctx, &mut reached, &mut rec)).await;
     rec.close_proxy(&ctx).await;
+    clean_rooms::make_way(home, &Bench::of(home, id)).await;
     lessons::collect(&ctx, &reached).await;
     let work = (role, reached.taken.as_ref());
     let mut facts = facts::gather(work, &rec, reached.place.as_mut(), halt, findings).await;

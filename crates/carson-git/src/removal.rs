@@ -12,6 +12,7 @@ use crate::idle_ref::IdleRef;
 use crate::inspect::remove::Remove;
 use crate::oid::Oid;
 use crate::salvaged::Salvaged;
+use crate::scratch::ScratchDir;
 use crate::seen::{Seen, bounds};
 use crate::worktree::Worktree;
 
@@ -186,7 +187,9 @@ async fn emptied(
         path: path.to_owned(),
         source,
     };
-    let dir = crate::scratch::ScratchDir::new(mirror, "remove")?;
+    // What is removed may be what has filled the disk.
+    let near = ScratchDir::new(mirror, "remove").and_then(ScratchDir::with_room);
+    let dir = near.or_else(|why| ScratchDir::elsewhere("remove").map_err(|_| why))?;
     let question = Remove {
         dirs: dirs.to_vec(),
     };

@@ -61,6 +61,20 @@ impl ScratchDir {
         Ok(dir)
     }
 
+    /// The same, if a small file can be written there.
+    pub(crate) fn with_room(self) -> Result<Self, GitError> {
+        let file = self.0.join("room");
+        let written = fs::write(&file, [0; 16 * 1024]).and_then(|()| fs::remove_file(&file));
+        written.map_err(|source| io(&file, source))?;
+        Ok(self)
+    }
+
+    /// One of a new name in the system's own place for such.
+    pub(crate) fn elsewhere(kind: &str) -> std::io::Result<Self> {
+        let name = std::env::temp_dir().join(format!("carson-{kind}-XXXXXX"));
+        Ok(Self(nix::unistd::mkdtemp(&name)?))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }

@@ -29,18 +29,11 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, files, runs) in PLACES {
         println!("bench: {runs} firings in a repository of {name}, thrice");
-        let mut bench = Bench::new(carson, files)?;
-        let by_hand = sample(runs, |number| bench.by_hand(number))?;
-        let worktree = sample(runs, |number| {
-            let (branch, at) = (format!("tree-{number}"), bench.root.join("by-hand"));
-            let took = bench.shell(WORKTREE, &at, &branch)?;
-            bench.shell(REMOVED, &at, &branch)?;
-            Ok(took)
-        })?;
+        let (by_hand, worktree) = by_hand(carson, files, runs)?;
         let mut ready = Vec::new();
         for role in ["plain", "promised", "reviewed"] {
             // Each in a home of its own: git looks at every branch and pack that those before it left.
-            bench = Bench::new(carson, files)?;
+            let bench = Bench::new(carson, files)?;
             // The first ones clone, and judge the base.
             bench.fire(role)?;
             bench.fire(role)?;
@@ -62,10 +55,10 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
                     by_hand.ratio(&ours)
                 ),
             });
-        }
-        if files == LARGE {
-            println!("bench: {TOGETHER} workspaces of it at once");
-            figures.push(disk::measure(&bench)?);
+            if files == LARGE && role == "reviewed" {
+                println!("bench: {TOGETHER} workspaces of it at once");
+                figures.push(disk::measure(&bench)?);
+            }
         }
         let ready = Sample::new(ready);
         figures.push(Figure {
@@ -79,6 +72,19 @@ pub fn measure(carson: &Path) -> anyhow::Result<Vec<Figure>> {
         });
     }
     Ok(figures)
+}
+
+/// The same git work without Carson, and its worktree alone.
+fn by_hand(carson: &Path, files: usize, runs: usize) -> anyhow::Result<(Sample, Sample)> {
+    let bench = Bench::new(carson, files)?;
+    let by_hand = sample(runs, |number| bench.by_hand(number))?;
+    let worktree = sample(runs, |number| {
+        let (branch, at) = (format!("tree-{number}"), bench.root.join("by-hand"));
+        let took = bench.shell(WORKTREE, &at, &branch)?;
+        bench.shell(REMOVED, &at, &branch)?;
+        Ok(took)
+    })?;
+    Ok((by_hand, worktree))
 }
 
 fn sample(

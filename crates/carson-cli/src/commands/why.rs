@@ -71,7 +71,11 @@ fn of_role(carson: &str, role: &OfRole) {
     if let Some(nowhere) = &role.nowhere {
         print::row(nowhere);
     }
-    let next = role.next.as_ref().map_or("none", |next| &next.shown);
+    let none = match role.never_comes {
+        true => "none: no line of its cadence ever comes; look at their days and months",
+        false => "none",
+    };
+    let next = role.next.as_ref().map_or(none, |next| &next.shown);
     print::row(&format!("next slot: {next}"));
     print::row(&format!(
         "today: {} of {}; streak {} of {}",

@@ -85,9 +85,8 @@ pub(crate) async fn check(
         leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
     }
     let mut all_said = String::new();
-    let mut left = checks.len();
-    for check in checks {
-        left -= 1;
+    let last = checks.len() - 1;
+    for (at, check) in checks.into_iter().enumerate() {
         // A room for each: what one of them runs is the work's own code, and must not prepare the next.
         let room = match clean_rooms::ready(ctx, rec, placed, &seen, Holds::only(&commit)).await? {
             Ok(room) => room,
@@ -96,16 +95,17 @@ pub(crate) async fn check(
                 return Ok(Check::NotReady(said));
             }
         };
-        let next = match left {
-            0 if is_judged => clean_rooms::begin(ctx, rec, placed)?,
-            _ => None,
+        let ahead = match is_judged && at == last {
+            true => clean_rooms::begin(ctx, rec, placed)?,
+            false => None,
         };
-        let next = async {
-            let filled = next?.fill(ctx, placed, &seen, Holds::only(&commit));
+        let ahead = async {
+            let filled = ahead?.fill(ctx, placed, &seen, Holds::only(&commit));
+            // One that cannot be made is made again, and said, where it is needed.
             filled.await.ok()
         };
-        let (done, next) = tokio::join!(run(ctx, rec, placed, check, &room), next);
-        placed.place.room_ahead = next.map(|room| (commit.clone(), room));
+        let (done, ahead) = tokio::join!(run(ctx, rec, placed, check, &room), ahead);
+        placed.place.room_ahead = ahead.map(|room| (commit.clone(), room));
         let done = done?;
         let said = described(ctx, check, &done);
         all_said.push_str(&said);
@@ -209,7 +209,10 @@ pub(super) async fn run(
         within: check.timeout,
         keep: KEEP,
     };
-    command.run(ctx, rec, placed, room).await
+    let done = command.run(ctx, rec, placed, room).await;
+    // What it said is known, and what it left is nobody's.
+    clean_rooms::make_way(ctx.home, &placed.place.bench).await;
+    done
 }
 
 /// Notes which commit was judged. Settle has it from elsewhere; this is for people.

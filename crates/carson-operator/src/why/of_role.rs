@@ -27,6 +27,9 @@ pub struct OfRole {
     pub verdict: String,
     /// Its next slot.
     pub next: Option<Next>,
+    /// Whether it has lines of a cadence, and none of them ever comes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub never_comes: bool,
     /// Whether the settings let it fire.
     pub enabled: bool,
     /// Firings of its day.
@@ -86,6 +89,7 @@ pub(super) async fn reasons_of_role(home: &Home, role: &Role) -> Result<OfRole, 
         role: role.name.clone(),
         verdict: verdict(&gate, &stops, now),
         next: next(role, open.as_ref(), now),
+        never_comes: !role.cadence_lines.is_empty() && role.cadence.is_never(),
         enabled: role.enabled,
         fired_today: gate.fired_today,
         max_per_day: gate.max_per_day,

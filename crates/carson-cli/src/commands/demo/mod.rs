@@ -82,7 +82,10 @@ pub async fn run(app: &App, args: &Demo) -> Result<u8, CommandError> {
 fn temporary() -> Result<PathBuf, CommandError> {
     let name = format!("carson-demo-{}", carson_core::FiringId::new().short());
     let root = std::env::temp_dir().join(name);
-    std::fs::create_dir_all(&root)?;
+    std::fs::create_dir_all(&root).map_err(|error| {
+        CommandError::failed(format!("{}: {error}", root.display()))
+            .hint("name a directory that you can write: TMPDIR=DIR carson demo")
+    })?;
     Ok(root.canonicalize()?)
 }
 
