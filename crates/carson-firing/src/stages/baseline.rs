@@ -143,6 +143,17 @@ async fn on_base(
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
 ) -> Result<(BaselineEnd, String), Halt> {
+    let ended = in_one_room(ctx, rec, placed).await;
+    clean_rooms::make_way(ctx.home, &placed.place.bench).await;
+    ended
+}
+
+/// All of them in the same one: the base is nobody's work.
+async fn in_one_room(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &mut Placed<'_, '_>,
+) -> Result<(BaselineEnd, String), Halt> {
     let base = placed.place.worktree.base.clone();
     let seen = placed.place.inspect().await;
     let seen = seen.or_broken("looking at the worktree")?;

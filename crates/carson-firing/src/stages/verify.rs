@@ -106,6 +106,8 @@ pub(crate) async fn check(
         };
         let (done, ahead) = tokio::join!(run(ctx, rec, placed, check, &room), ahead);
         placed.place.room_ahead = ahead.map(|room| (commit.clone(), room));
+        // What it said is known, and nobody needs what it left; the room beside it is made again.
+        clean_rooms::make_way(ctx.home, &placed.place.bench).await;
         let done = done?;
         let said = described(ctx, check, &done);
         all_said.push_str(&said);
@@ -209,10 +211,7 @@ pub(super) async fn run(
         within: check.timeout,
         keep: KEEP,
     };
-    let done = command.run(ctx, rec, placed, room).await;
-    // What it said is known, and what it left is nobody's.
-    clean_rooms::make_way(ctx.home, &placed.place.bench).await;
-    done
+    command.run(ctx, rec, placed, room).await
 }
 
 /// Notes which commit was judged. Settle has it from elsewhere; this is for people.
