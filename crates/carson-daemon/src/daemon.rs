@@ -141,7 +141,8 @@ pub async fn run(home: Home, start: Start, mut hang_ups: Signal) -> Result<(), D
     let mut daemon = Daemon::new(home, start).await?;
     let _alarm_clock = daemon.alarm_clock().await?;
     let _watch = Watch::start(&daemon.home.fleet.layout, daemon.changed.clone());
-    lease::keep(&daemon.shared, lease, &daemon.standing, &daemon.health);
+    let wires = (&daemon.health, &daemon.recover);
+    lease::keep(&daemon.shared, lease, &daemon.standing, wires);
     let pulse = daemon.pulse.clone();
     jobs::start(&Wires {
         home: daemon.shared.clone(),

@@ -10,6 +10,7 @@ use carson_home::Home;
 use carson_proc::ProcessId;
 use carson_store::{Daemon, Lease, Renewal, StoreError, is_apart};
 use chrono::TimeDelta;
+use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, error, info, warn};
 
@@ -97,16 +98,16 @@ pub(crate) async fn take(home: &Home) -> Result<Option<Lease>, StoreError> {
     Ok(Some(taken.lease))
 }
 
-/// Keeps it, as long as the daemon runs.
+/// Keeps it, as long as the daemon runs, and asks for a recovery at once when another host let its own lapse.
 pub(crate) fn keep(
     shared: &Shared,
     lease: Option<Lease>,
     standing: &Arc<Standing>,
-    health: &Health,
+    (health, recover_now): (&Health, &Arc<Notify>),
 ) {
     let Some(mut lease) = lease else { return };
     let (shared, standing) = (Arc::clone(shared), Arc::clone(standing));
-    let health = health.clone();
+    let (health, recover_now) = (health.clone(), recover_now.clone());
     tokio::spawn(async move {
         loop {
             let home = shared
@@ -115,8 +116,9 @@ pub(crate) fn keep(
                 .clone();
             let renewed = timeout(PATIENCE, renew(&home, &mut lease, &standing));
             match renewed.await {
-                Ok(Ok(true)) => {}
-                Ok(Ok(false)) => return,
+                Ok(Ok(Kept::Quiet)) => {}
+                Ok(Ok(Kept::BesideDead)) => recover_now.notify_one(),
+                Ok(Ok(Kept::NoMore)) => return,
                 // Another database has the address of the old one: nothing here is known there.
                 Ok(Err(error)) if error.is_damage() => return jobs::refused(&health, &error),
                 Ok(Err(error)) => debug!(%error, "the lease of this host was not renewed"),
@@ -127,8 +129,17 @@ pub(crate) fn keep(
     });
 }
 
-/// Whether there is a lease to be kept on.
-async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<bool, StoreError> {
+/// What a renewal leaves to do.
+enum Kept {
+    /// Nothing.
+    Quiet,
+    /// Firings of a dead host are to be taken over.
+    BesideDead,
+    /// The lease is left to lapse.
+    NoMore,
+}
+
+async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<Kept, StoreError> {
     // Its settings may be others by now.
     let labels = labels(home);
     let now = home.clock.now();
@@ -142,12 +153,17 @@ async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<bo
                 hint = "install the same version on every host, and restart this daemon",
                 "a newer carson brought the database on: nothing fires here, and the other hosts conclude what dies here"
             );
-            return Ok(false);
+            return Ok(Kept::NoMore);
         }
-        Renewal::Held { drained, now, .. } => {
+        Renewal::Held {
+            drained,
+            now: theirs,
+            ..
+        } => {
             standing.drain(drained);
-            if let Some(now) = now {
-                standing.set_clock(home.clock.now() - now);
+            // By the time that was sent, as the database has judged it: what is said here is read there.
+            if let Some(theirs) = theirs {
+                standing.set_clock(now - theirs);
             }
         }
         Renewal::Lost => {
@@ -156,7 +172,11 @@ async fn renew(home: &Home, lease: &mut Lease, standing: &Standing) -> Result<bo
             }
         }
     }
-    Ok(true)
+    let lapsed = home.store.lapsed_firings(&home.fleet.host).await?;
+    Ok(match lapsed.is_empty() {
+        true => Kept::Quiet,
+        false => Kept::BesideDead,
+    })
 }
 
 #[cfg(test)]

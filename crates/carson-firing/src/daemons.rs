@@ -109,8 +109,9 @@ pub struct NoCopy(());
 /// # Errors
 /// When the store does not answer.
 pub async fn no_copy(home: &Home) -> Result<Option<NoCopy>, StoreError> {
-    let is_own = !home.store.has_leases() || is_held(&home.fleet.layout.daemon_lock());
-    let is_copy = !is_own && is_kept_by_another(home).await?;
+    let is_own = || !home.store.has_leases() || is_held(&home.fleet.layout.daemon_lock());
+    // Looked at once more: its own daemon may have started meanwhile, and be who keeps the lease.
+    let is_copy = !is_own() && is_kept_by_another(home).await? && !is_own();
     Ok((!is_copy).then_some(NoCopy(())))
 }
 

@@ -14,6 +14,7 @@ use carson_tests::judge::sound;
 use carson_tests::until;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::Value;
 
 /// A daemon whose home lies on a disk of so many mebibytes.
 struct Confined {
@@ -89,6 +90,37 @@ impl Confined {
         })
     }
 
+    /// The first firing that was started.
+    fn firing(&self) -> Pid {
+        let log = fs::read_to_string(&self.log).unwrap();
+        let (_, pid) = log.split_once("firing.pid=").unwrap();
+        Pid::from_raw(pid.split(' ').next().unwrap().parse().unwrap())
+    }
+
+    /// Nothing while the database has no room to be read.
+    fn rows(&self) -> Option<Vec<Value>> {
+        let list = self.inside("\"$2\" --home \"$1\" firings --all --limit 1000 --json");
+        serde_json::from_slice(&list.stdout).ok()
+    }
+
+    /// The first firing of which this holds, once there is one.
+    fn row(&self, is_it: impl Fn(&Value) -> bool) -> Value {
+        until("a firing that ended so", || {
+            self.rows()?.into_iter().find(&is_it)
+        })
+    }
+
+    /// Waits until nothing of a firing lies on the disk any more; what is left is whole.
+    fn is_rid_of(&self, row: &Value) {
+        let id = row["id"].as_str().unwrap();
+        until("its bench to go", || {
+            let bench = self.inside(&format!("test -e \"$1/benches/{id}\""));
+            (!bench.status.success()).then_some(())
+        });
+        let whole = self.inside("\"$2\" --home \"$1\" backup make");
+        assert!(whole.status.success(), "{whole:?}");
+    }
+
     fn fill(&self) {
         let fill = "dd if=/dev/zero of=\"$1/filled\" bs=64k oflag=append conv=notrunc 2>&1; true";
         let done = self.inside(fill);
@@ -119,7 +151,13 @@ fn fleet(min_free_mb: u32) -> TestFleet {
 }
 
 fn eager(fleet: TestFleet, min_free_mb: u32) -> TestFleet {
-    fleet.role_at("eager", "play", "* * * * * *", "max_late = \"1h\"\n");
+    eager_with(fleet, min_free_mb, "")
+}
+
+/// The same with more in its role.
+fn eager_with(fleet: TestFleet, min_free_mb: u32, more: &str) -> TestFleet {
+    let role = format!("max_late = \"1h\"\n{more}");
+    fleet.role_at("eager", "play", "* * * * * *", &role);
     let path = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&path).unwrap();
     let floor = format!("[fleet]\nmin_free_mb = {min_free_mb}\n");
@@ -168,9 +206,7 @@ fn a_database_without_room_stops_the_firing_and_loses_nothing() {
     daemon.says("it is over; firings go on");
     let whole = daemon.inside("\"$2\" --home \"$1\" backup make");
     assert!(whole.status.success(), "{whole:?}");
-    let list = daemon.inside("\"$2\" --home \"$1\" firings --all --limit 1000 --json");
-    let rows: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
-    let rows = rows.as_array().unwrap();
+    let rows = daemon.rows().unwrap();
     let mut slots: Vec<_> = rows.iter().map(|row| row["slot"].to_string()).collect();
     slots.sort();
     slots.dedup();
@@ -235,12 +271,9 @@ fn a_dead_firing_that_finds_no_room_for_its_end_is_said_once_and_concluded_when_
     let daemon = Confined::start(&fleet, 24);
     let reached = barrier.with_extension("reached");
     until("the session to start", || reached.exists().then_some(()));
-    let log = fs::read_to_string(&daemon.log).unwrap();
-    let (_, pid) = log.split_once("firing.pid=").unwrap();
-    let pid = pid.split(' ').next().unwrap().parse().unwrap();
     daemon.fill();
 
-    kill(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+    kill(daemon.firing(), Signal::SIGKILL).unwrap();
 
     daemon.says("concluding a dead firing");
     // What its end gives back is filled, too.
@@ -251,13 +284,7 @@ fn a_dead_firing_that_finds_no_room_for_its_end_is_said_once_and_concluded_when_
     });
     assert!(daemon.inside("rm \"$1/filled\"").status.success());
     daemon.says("it is over; firings go on");
-    let list = "\"$2\" --home \"$1\" firings --all --limit 1000 --json";
-    until("the dead firing to be concluded", || {
-        let list = daemon.inside(list);
-        let rows: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
-        let mut rows = rows.as_array().unwrap().iter();
-        rows.any(|row| row["outcome"] == "CRASHED").then_some(())
-    });
+    let _ = daemon.row(|row| row["outcome"] == "CRASHED");
     assert_eq!(daemon.says("nothing fires until it does"), 1);
 }
 
@@ -321,4 +348,43 @@ fn room_is_made_of_what_can_be_made_again() {
     assert!(kept.contains("carson-"), "the backup is gone: {kept}");
     let shown = daemon.inside(&format!("ls \"$1/transcripts/{id}\""));
     assert!(shown.status.success(), "the transcript is gone: {shown:?}");
+}
+
+/// A role whose check of its work takes all the room there is, in the clean room that is its alone, and then does this.
+fn filling(then: &str) -> TestFleet {
+    let fill = format!("test -e hello.txt || exit 0; dd if=/dev/zero of=filled bs=64k; {then}");
+    let more = format!("stages = [\"execute\", \"verify\"]\n[promise]\nrun = {fill:?}\n");
+    let fleet = eager_with(sound(), 8, &more);
+    fleet.issue("eager", "Greet the household", "Please.");
+    fleet
+}
+
+/// The room goes, and the work stays.
+#[test]
+fn a_check_that_fills_the_disk_costs_nobody_their_work() {
+    let fleet = filling("true");
+    let daemon = Confined::start(&fleet, 64);
+    let row = daemon.row(|row| row["outcome"] == "OK" && row["pushed_sha"].is_string());
+    let said = daemon.inside("grep -r 'clean rooms made way' \"$1/logs\"");
+    assert!(said.status.success(), "no room was in the way: {said:?}");
+    daemon.is_rid_of(&row);
+}
+
+/// Its firing is gone before it could: recovery lets the room go.
+#[test]
+fn a_firing_that_dies_while_its_check_fills_the_disk_is_concluded_and_its_work_kept() {
+    let fleet = filling("sleep 100");
+    let daemon = Confined::start(&fleet, 64);
+    until("the disk to be full", || {
+        let free = daemon.inside("df --output=avail \"$1\" | tail -1");
+        (String::from_utf8_lossy(&free.stdout).trim() == "0").then_some(())
+    });
+    kill(daemon.firing(), Signal::SIGKILL).unwrap();
+    daemon.says("the disk is full: clean rooms made way");
+    let row = daemon.row(|row| row["outcome"] == "CRASHED");
+    assert!(
+        row["pushed_sha"].is_string() || row["salvage_ref"].is_string(),
+        "{row:#}"
+    );
+    daemon.is_rid_of(&row);
 }

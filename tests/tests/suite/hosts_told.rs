@@ -3,10 +3,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use carson_core::Clock;
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{Ran, TestFleet};
 use carson_tests::postgres::TestDatabase;
 use carson_tests::wire::Wire;
 use carson_tests::{SetClock, until};
@@ -16,6 +17,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use crate::daemon::Daemon;
 use crate::hosts::{Scene, host, host_at, share};
+use crate::postgres::start;
 
 /// A cadence by which nothing comes due in a test.
 const NEVER: &str = "0 0 1 1 *";
@@ -238,6 +240,23 @@ fn who_fires_after_a_daemon_has_died_waits_once() {
         "its lease had lapsed: {took:?}"
     );
     assert!(took < Duration::from_millis(7_900), "{took:?}");
+}
+
+/// The lease lapses while somebody who fires looks at it, and the home's own daemon takes it anew: that is no other's.
+#[test]
+fn who_fires_while_the_daemon_starts_again_has_no_copy() {
+    let database = TestDatabase::new();
+    let here = host(&database, "here", NEVER, false);
+    let daemon = Daemon::start(&here, &[]);
+    daemon.says("daemon started");
+    daemon.killed();
+    let soon = "UPDATE host SET lease_until = now() + interval '2 seconds'";
+    change(&database.url(), soon.to_owned());
+    let firing = start(&here, &["fire", "butler"]);
+    sleep(Duration::from_millis(2_100));
+    let _daemon = Daemon::start(&here, &[]);
+    let fired = Ran::from(firing.wait_with_output().unwrap());
+    assert_eq!(fired.code, Some(0), "{fired:#?}");
 }
 
 /// The guide for the second host: what it has people type makes a database that a role without any other right works with.

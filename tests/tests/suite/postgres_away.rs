@@ -1,6 +1,7 @@
 //! A PostgreSQL that goes away while a session works and a daemon runs: what was finished is finished, and once.
 
 use std::collections::HashSet;
+use std::io::Read as _;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -43,7 +44,7 @@ pub(crate) fn nothing_is_lost_or_doubled(
     let mut daemon = Daemon(daemon.unwrap());
     let mut firing = start(&fleet, &["fire", "butler", "--json"]);
     until("the firing to reach its barrier", || {
-        assert!(firing.try_wait().unwrap().is_none(), "it ended");
+        must_run(&mut firing);
         barrier(&fleet)
             .with_extension("reached")
             .exists()
@@ -72,6 +73,19 @@ pub(crate) fn nothing_is_lost_or_doubled(
     let all = slots(&fleet);
     let once: HashSet<&String> = all.iter().collect();
     assert_eq!(once.len(), all.len(), "a slot fired twice: {all:?}");
+}
+
+/// A firing that ends before its time says why.
+fn must_run(firing: &mut Child) {
+    let Some(status) = firing.try_wait().unwrap() else {
+        return;
+    };
+    let mut said = String::new();
+    let mut out = firing.stdout.take().unwrap();
+    out.read_to_string(&mut said).unwrap();
+    let mut out = firing.stderr.take().unwrap();
+    out.read_to_string(&mut said).unwrap();
+    panic!("it ended with {status}: {said}");
 }
 
 /// The slots that have a row.
