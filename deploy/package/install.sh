@@ -1,12 +1,14 @@
 #!/bin/sh
 # Installs Carson's programs out of the archive that this file came in, or removes them: all of them, beside each other.
-#   ./install.sh [--prefix DIR]       into DIR/bin [default: /usr/local as root, else ~/.local]
+#   ./install.sh [--prefix DIR]       into DIR/bin [default: /usr/local as root, else ~/.local]; the manual, what
+#                                     shells complete and the documents below DIR/share
 #   ./install.sh --uninstall [--prefix DIR]
 # What is there already is replaced in one step each, `carson` last; to call it again changes nothing. Fleets' homes are
 # not touched.
 set -eu
 
 programs="carson-hook carson-launch carson-inspect carson-agent carson"
+completions="bash-completion/completions/carson zsh/site-functions/_carson fish/vendor_completions.d/carson.fish"
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 prefix=
 uninstall=
@@ -26,7 +28,7 @@ while [ $# -gt 0 ]; do
         ;;
     --uninstall) uninstall=yes ;;
     -h | --help)
-        sed -n '2,6s/^# \{0,1\}//p' "$0"
+        sed -n '2,7s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     *) fail "cannot do $1: see ./install.sh --help" ;;
@@ -45,6 +47,7 @@ case "$prefix" in
 *) prefix=$(pwd)/$prefix ;;
 esac
 bin=$prefix/bin
+documents=$prefix/share/doc/carson
 
 if [ -n "$uninstall" ]; then
     for program in $programs; do
@@ -53,6 +56,11 @@ if [ -n "$uninstall" ]; then
             say "removed $bin/$program"
         fi
     done
+    rm -f -- "$prefix"/share/man/man1/carson.1 "$prefix"/share/man/man1/carson-*.1
+    for script in $completions; do
+        rm -f -- "$prefix/share/$script"
+    done
+    rm -rf -- "$documents"
     say "a service that still runs is stopped by its own manager: systemctl --user disable --now carson"
     exit 0
 fi
@@ -81,6 +89,18 @@ for program in $programs; do
     chmod 755 -- "$bin/.$program.new"
     mv -f -- "$bin/.$program.new" "$bin/$program"
     say "installed $bin/$program"
+done
+# The documents that the programs name, all of this version.
+rm -rf -- "$documents"
+for dir in share/man/man1 share/doc/carson/docs; do
+    mkdir -p -- "$prefix/$dir" || fail "$prefix/$dir cannot be made: name another directory with --prefix"
+done
+cp -- share/man/man1/*.1 "$prefix/share/man/man1/"
+cp -- README.md LICENSE-APACHE LICENSE-MIT "$documents/"
+cp -R -- docs/. "$documents/docs/"
+for script in $completions; do
+    mkdir -p -- "$(dirname -- "$prefix/share/$script")"
+    cp -- "share/$script" "$prefix/share/$script"
 done
 case ":${PATH-}:" in
 *":$bin:"*) ;;

@@ -28,18 +28,20 @@ const PROGRAMS: [(&str, Package); 5] = [
 ];
 
 /// What lies beside it.
-const PAPERS: [&str; 10] = [
+const PAPERS: [&str; 9] = [
     "LICENSE-APACHE",
     "LICENSE-MIT",
     "deploy/package/LGPL-2.1",
     "deploy/package/LINKED.md",
     "README.md",
-    "docs/SERVICE.md",
     "deploy/systemd/carson.service",
     "deploy/systemd/carson@.service",
     "deploy/grafana/carson.json",
     "deploy/logrotate/carson",
 ];
+
+/// The documents, which the programs name and which name one another.
+const DOCUMENTS: &str = "docs";
 
 /// What shells complete, and where it lies below `share/`.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -175,10 +177,12 @@ fn stage(programs: &[(&str, PathBuf)], into: &Path) -> anyhow::Result<PathBuf> {
         fs::copy(&from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
         fs::set_permissions(&to, fs::Permissions::from_mode(0o755))?;
     }
-    for paper in PAPERS {
-        let to = stage.join(paper);
+    let documents = below(&root().join(DOCUMENTS))?.into_iter();
+    let documents = documents.map(|file| format!("{DOCUMENTS}/{file}"));
+    for paper in PAPERS.map(str::to_owned).into_iter().chain(documents) {
+        let to = stage.join(&paper);
         fs::create_dir_all(to.parent().unwrap_or(&stage))?;
-        fs::copy(root().join(paper), to).with_context(|| format!("cannot copy {paper}"))?;
+        fs::copy(root().join(&paper), to).with_context(|| format!("cannot copy {paper}"))?;
     }
     let carson = stage.join("bin/carson");
     let pages = stage.join("share/man/man1");
@@ -192,15 +196,31 @@ fn stage(programs: &[(&str, PathBuf)], into: &Path) -> anyhow::Result<PathBuf> {
         fs::create_dir_all(to.parent().unwrap_or(&stage))?;
         fs::write(to, script + "\n")?;
     }
+    let files = below(&stage)?;
+    fs::write(stage.join("SHA256SUMS"), digests(&stage, &files)?)?;
     let installer = stage.join("install.sh");
     fs::copy(root().join("deploy/package/install.sh"), &installer)?;
     fs::set_permissions(&installer, fs::Permissions::from_mode(0o755))?;
-    let files: Vec<String> = programs
-        .iter()
-        .map(|(one, _)| format!("bin/{one}"))
-        .collect();
-    fs::write(stage.join("SHA256SUMS"), digests(&stage, &files)?)?;
     Ok(stage)
+}
+
+/// Every file below a directory, by its path from there.
+fn below(dir: &Path) -> anyhow::Result<Vec<String>> {
+    let (mut files, mut todo) = (Vec::new(), vec![dir.to_owned()]);
+    while let Some(at) = todo.pop() {
+        let read = fs::read_dir(&at).with_context(|| format!("cannot read {}", at.display()))?;
+        for entry in read {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                todo.push(entry.path());
+                continue;
+            }
+            let path = entry.path();
+            files.push(path.strip_prefix(dir)?.to_string_lossy().into_owned());
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// The archive of what is staged, with its digest in a file beside it.
@@ -393,6 +413,15 @@ mod tests {
             let mode = fs::metadata(prefix.join("bin").join(name)).unwrap();
             assert_eq!(mode.permissions().mode() & 0o777, 0o755, "{name}");
         }
+        let share = prefix.join("share");
+        let mut papers = vec![share.join("man/man1/carson.1")];
+        papers.extend(COMPLETIONS.map(|(_, place)| share.join(place)));
+        let documents = share.join("doc/carson");
+        papers
+            .extend(["README.md", "docs/SERVICE.md", "docs/schema"].map(|one| documents.join(one)));
+        for paper in &papers {
+            assert!(paper.exists(), "{}", paper.display());
+        }
         // Again: nothing is new.
         let again = install(&inside, &args);
         assert!(again.status.success());
@@ -400,6 +429,9 @@ mod tests {
         let gone = install(&inside, &[&["--uninstall"], &args[..]].concat());
         assert!(gone.status.success(), "{gone:?}");
         assert_eq!(fs::read_dir(prefix.join("bin")).unwrap().count(), 0);
+        for paper in papers {
+            assert!(!paper.exists(), "{}", paper.display());
+        }
     }
 
     /// Both ways mean the directory that the operator stands in, and nothing is taken for a default.

@@ -41,11 +41,14 @@ const OURS: &str = env!("CARGO_PKG_VERSION");
 /// How long a program of ours may take to say its version.
 const WITHIN: Duration = Duration::from_secs(5);
 
-/// An update that put only some of them in place leaves a mixture: they speak with one another.
+/// An update that put only some of them in place leaves a mixture: they speak with one another. Without them all goes
+/// on, and slower, as carson is a large program to begin.
 pub(crate) async fn own(scene: &Scene<'_>) -> Option<Verdict> {
+    let mut missing = Vec::new();
     for name in BESIDE {
         // Where sessions write, it is not used.
         let Some(path) = own_program(&scene.home.program.with_file_name(name), None) else {
+            missing.push(name);
             continue;
         };
         let said = said_version(scene, &path).await;
@@ -59,7 +62,13 @@ pub(crate) async fn own(scene: &Scene<'_>) -> Option<Verdict> {
             None => format!("carson is {OURS}, and {path} says no version, as an older one does"),
         }));
     }
-    Some(Verdict::ok(format!("all are {OURS}")))
+    Some(match missing.is_empty() {
+        true => Verdict::ok(format!("all are {OURS}")),
+        false => Verdict::warning(format!(
+            "beside carson {OURS} nothing is used for {}: carson does their work itself, and each session begins later",
+            missing.join(", ")
+        )),
+    })
 }
 
 /// What it says of its version; nothing of use from one that does not know the question. Asked once of each

@@ -79,7 +79,10 @@ impl SkipReason {
     /// People have `count` of this role's pull requests to read, where `most` is enough.
     #[must_use]
     pub fn open_pull_requests(count: u32, most: u32) -> Self {
-        Self::new(SkipKind::OPEN_PRS, format!("review queue {count}/{most}"))
+        let why = format!(
+            "review queue {count}/{most}: merge or close one (carson pr list), or raise limits.max_open_prs"
+        );
+        Self::new(SkipKind::OPEN_PRS, why)
     }
 
     /// What people have to read fills their day.

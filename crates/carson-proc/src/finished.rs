@@ -5,6 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
+
 use crate::captured::Captured;
 
 /// Why Carson stopped a child.
@@ -29,6 +31,19 @@ pub enum Exit {
     Code(i32),
     /// A signal ended it.
     Signal(i32),
+}
+
+/// A shell says of a command that a signal ended: this and its number (so do dash and bash; POSIX.1-2024 wants more
+/// than 128).
+const SHELL_SIGNAL: i32 = 128;
+
+impl Exit {
+    /// Whether it, or what a shell ran, ended because a file was to become larger than its limits let it.
+    #[must_use]
+    pub fn is_of_a_large_file(self) -> bool {
+        let signal = Signal::SIGXFSZ as i32;
+        self == Self::Signal(signal) || self == Self::Code(SHELL_SIGNAL + signal)
+    }
 }
 
 impl fmt::Display for Exit {
@@ -73,5 +88,19 @@ impl Finished {
     #[must_use]
     pub fn success(&self) -> bool {
         self.exit == Exit::Code(0) && self.stopped.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_was_to_become_too_large_is_known_by_the_signal_of_whoever_wrote() {
+        // As `wait` gives them (wait(2)): a signal's number, an exit code in the second byte.
+        for (status, is) in [(25, true), (153 << 8, true), (25 << 8, false), (9, false)] {
+            let exit = Exit::from(ExitStatus::from_raw(status));
+            assert_eq!(exit.is_of_a_large_file(), is, "{exit}");
+        }
     }
 }

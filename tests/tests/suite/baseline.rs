@@ -59,7 +59,18 @@ fn a_promise_that_cannot_be_run_costs_no_session() {
     assert_eq!(told(), serde_json::json!([]));
 }
 
-/// Whoever only looks ahead is told before, and nothing is left of the look.
+/// It is the role's limit that ended it, not what is in the base.
+#[test]
+fn a_check_that_writes_more_into_a_file_than_its_role_may_is_told_so() {
+    let fleet = fleet(&format!("{WORK}\necho '[OK] done'"), "");
+    let large = "head -c 3000000 /dev/zero > large; exit $?";
+    let more = format!("[promise]\nrun = {large:?}\n[limits]\nmax_attempts = 1\nmax_file_mb = 1\n");
+    with_stages(&fleet, "\"execute\", \"verify\"", &more);
+    let row = fired(&fleet);
+    let reason = row["reason"].as_str().unwrap();
+    assert!(reason.contains("limits.max_file_mb"), "{row:#}");
+}
+
 /// Whoever stops it is told nothing that was not asked.
 #[test]
 fn a_look_ahead_that_is_stopped_ends_and_says_nothing() {
@@ -85,6 +96,7 @@ fn a_look_ahead_that_is_stopped_ends_and_says_nothing() {
     assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
 }
 
+/// Whoever only looks ahead is told before, and nothing is left of the look.
 #[test]
 fn a_look_ahead_runs_the_check_where_a_firing_would() {
     let fleet = promised("pytst -q");

@@ -1,7 +1,7 @@
 //! `carson issue` and `carson pr` where they change something, and `carson pr diff`
 
 use carson_core::untrusted::one_line;
-use carson_forge::Issue;
+use carson_forge::{Issue, PullState};
 use carson_home::Home;
 use carson_operator::pull_ends::{self, Ended};
 use carson_operator::{Ask, issue_edits, pulls};
@@ -134,8 +134,12 @@ fn goes_on(app: &App, ended: &Ended, how: &str) {
 /// A merge changes a branch that Carson itself never pushes, so a person says yes to it.
 async fn agree(home: &Home, number: u64, repo: Option<String>) -> Result<(), CommandError> {
     let wanted = Wanted("merge without a question");
-    wanted.of_a_person()?;
     let pull = pulls::Show { number, repo }.answer(home).await?.pull;
+    // One that has ended is refused, whoever agrees.
+    if pull.state != PullState::Open {
+        return Ok(());
+    }
+    wanted.of_a_person()?;
     let (title, head, base) = (one_line(&pull.title, TITLE), &pull.head, &pull.base);
     wanted.ask(&format!("#{number} {title}: merge {head} into {base}?"))
 }

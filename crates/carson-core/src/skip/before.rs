@@ -79,7 +79,7 @@ mod tests {
             (
                 json!({"open-pull-requests": 3}),
                 "open-prs",
-                "review queue 3/3",
+                "review queue 3/3: merge or close one (carson pr list), or raise limits.max_open_prs",
             ),
             (
                 json!("too-late"),

@@ -11,7 +11,7 @@ use carson_core::settle::Halt;
 use carson_git::Oid;
 use carson_loop::digest::Digest;
 use carson_loop::normal::{self, Places};
-use carson_proc::{Finished, StopReason};
+use carson_proc::{Exit, Finished, StopReason};
 use carson_store::Judged;
 use tracing::{info, warn};
 
@@ -153,7 +153,15 @@ pub(super) fn how(done: &Finished) -> String {
         }
         (_, Some(stopped)) => format!("did not exit 0 ({}, stopped: {stopped:?})", done.exit),
         (true, None) => "passed".to_owned(),
-        (false, None) => format!("did not exit 0 ({})", done.exit),
+        (false, None) => format!("did not exit 0 ({})", told(done.exit)),
+    }
+}
+
+/// How a program ended, with what the number is known to mean.
+fn told(exit: Exit) -> String {
+    match exit.is_of_a_large_file() {
+        true => format!("{exit}: a file was to become larger than limits.max_file_mb of the role"),
+        false => exit.to_string(),
     }
 }
 
