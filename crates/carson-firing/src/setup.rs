@@ -16,6 +16,7 @@ use carson_core::settle::Halt;
 use carson_engine::Access;
 use carson_git::{GitError, Oid, Seen};
 use carson_home::halt::OrBroken;
+use carson_loop::words::quoted;
 use carson_proc::{Captured, Command, Exit, Finished, Limits, StopReason, run as supervise};
 
 use crate::ctx::Ctx;
@@ -31,6 +32,11 @@ const TOLD: usize = 300;
 /// In a copy: tells git what the lines left and it does not ignore, so that no session takes it for its work.
 const NAME_WHAT_IS_LEFT: &str = "set +x; info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"; \
     git ls-files --others --exclude-standard | head -n 20000 | sed 's,^,/,' >> \"$info/exclude\"";
+
+/// Behind each line: one that did not end with 0 ends the setup. `-e` alone passes over what fails in front of `&&`
+/// or behind `!` (POSIX.1-2024, Shell Command Language, 2.15, `set -e`).
+const MUST_PASS: &str =
+    "{ carson_step=$?; test \"$carson_step\" -eq 0 || exit \"$carson_step\"; } 2>/dev/null";
 
 /// Makes the layer that is missing, if one is. What the workspace stands on then; `None` for a copy.
 pub(crate) async fn complete(
@@ -70,7 +76,8 @@ pub(crate) async fn complete(
             // It says more of this firing than of the setup.
             return Err(Halt::TimedOut(format!("the setup ran: {why}")));
         }
-        missing.note_failure(ctx.home, &why).await;
+        let noted = missing.note_failure(ctx.home, &site.repo.setup, &why);
+        noted.await;
         return Err(refuse(rec, site.repo, &why));
     }
     let made = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
@@ -205,11 +212,7 @@ async fn lines(
     let walls = sandboxed_run::walls(ctx, rec, site.mirror, bench, Access::Write, "setup")?;
     let command = Command::new("/bin/sh", bench.seen_tree())
         .arg("-c")
-        // Each line is said before what it prints.
-        .arg(format!(
-            "exec 2>&1; set -ex\n{}\n{then}",
-            setup.lines.join("\n")
-        ))
+        .arg(script(&setup.lines, then))
         .exact_env(environment(ctx, rec, site, bench)?)
         .confined(walls.profile());
     let done = supervise(&command, &limits, &ctx.cancel, |_| {
@@ -219,6 +222,15 @@ async fn lines(
     .or_broken("running the setup")?;
     sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
     Ok(done)
+}
+
+/// The lines in their order, in one shell, and what follows them. Each is said before what it prints.
+fn script(lines: &[String], then: &str) -> String {
+    let mut script = "exec 2>&1; set -ex\n".to_owned();
+    for line in lines {
+        script.push_str(&format!("eval {}\n{MUST_PASS}\n", quoted(line)));
+    }
+    script + then
 }
 
 fn passed(done: &Finished) -> bool {
@@ -231,10 +243,16 @@ fn said(ctx: &Ctx<'_>, repo: &Repo, done: &Finished) -> String {
 }
 
 fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> String {
-    let within = repo.setup.timeout.as_secs();
+    let (ran, within) = (done.elapsed.as_secs(), repo.setup.timeout.as_secs());
     let how = match (done.stopped, done.exit) {
+        (Some(StopReason::WallClock), _) if done.elapsed < repo.setup.timeout => {
+            format!("was stopped after {ran} s, at the end of limits.wall_clock of its role")
+        }
         (Some(StopReason::WallClock), _) => {
-            format!("was stopped after its time (setup_timeout is {within} s, or the firing's own)")
+            format!("was stopped after its time (setup_timeout is {within} s)")
+        }
+        (Some(StopReason::OutputCap), _) => {
+            "was stopped: it printed more than is read of a program".to_owned()
         }
         (Some(stopped), _) => format!("was stopped ({stopped:?})"),
         (None, Exit::Code(code)) => format!("ended with exit code {code}"),

@@ -76,7 +76,9 @@ impl fmt::Display for Words {
     }
 }
 
-fn quoted(word: &str) -> String {
+/// A word for `sh`, whatever is in it.
+#[must_use]
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._/+-@%:,=".contains(c);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),

@@ -13,6 +13,7 @@ use serde::Serialize;
 use tracing::warn;
 
 use super::error::{LayerError, io};
+use super::setup::Missing;
 use crate::private_dir::private_dir;
 use carson_home::Home;
 
@@ -169,7 +170,9 @@ async fn sweep(home: &Home) {
     for repo in dirs(&home.fleet.layout.layers()) {
         for path in dirs(&repo) {
             let ending = path.extension().and_then(|ending| ending.to_str());
-            let half = ending == Some("half") && !is_young(&path);
+            // While somebody runs a setup, the turn is theirs.
+            let turn = Missing::at_half(&path).and_then(|missing| missing.free_turn());
+            let half = ending == Some("half") && (turn.is_some() || !is_young(&path));
             if ending == Some(GONE) || half {
                 gone_for_good(home, &path).await;
             }

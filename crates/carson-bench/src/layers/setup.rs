@@ -29,11 +29,13 @@ const OF: &str = "of";
 const PLACES: &str = "places";
 /// The ending of the file that says why it failed.
 const FAILED: &str = "failed";
+/// The ending of the file whose lock is held by who makes it.
+const TURN: &str = "turn";
 /// How long a setup that failed is not tried again, while nothing changes.
 const RESTS: Duration = Duration::from_secs(3600);
 
 /// Files that say what is installed, in whatever directory.
-const DECIDE: [&str; 54] = [
+const DECIDE: [&str; 80] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -88,6 +90,32 @@ const DECIDE: [&str; 54] = [
     "flake.nix",
     "flake.lock",
     "composer.json",
+    "pixi.toml",
+    "pixi.lock",
+    "pylock.toml",
+    "conda-lock.yml",
+    "environment.yaml",
+    "packages.lock.json",
+    "Directory.Packages.props",
+    "Podfile",
+    "Podfile.lock",
+    ".pnpmfile.cjs",
+    "bunfig.toml",
+    ".ruby-version",
+    ".java-version",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Justfile",
+    "Taskfile.yml",
+    "Taskfile.yaml",
+    "vcpkg.json",
+    "conanfile.txt",
+    "conanfile.py",
+    "conan.lock",
+    "MODULE.bazel",
+    "MODULE.bazel.lock",
+    "renv.lock",
 ];
 
 /// Programs that install.
@@ -117,6 +145,7 @@ pub fn decides(setup: &Setup) -> impl Fn(&str) -> bool + Send + 'static {
             || path.contains("requirements") && (path.ends_with(".txt") || path.ends_with(".in"))
             || name.starts_with("constraints") && name.ends_with(".txt")
             || path.ends_with(".cargo/config.toml")
+            || path.ends_with(".csproj")
             || path.starts_with("patches/")
             || places.any(|place| named.contains(place))
             || inputs.iter().any(|pattern| matches(pattern, path))
@@ -133,7 +162,7 @@ pub(super) async fn name(
     mirror: &Mirror,
     base: &Oid,
 ) -> Result<String, LayerError> {
-    let mut text = repo.setup.lines.join("\n");
+    let mut text = lines(&repo.setup);
     for (path, oid) in mirror.files_where(base, decides(&repo.setup)).await? {
         text.push_str(&format!("\0{path} {oid}"));
     }
@@ -163,15 +192,17 @@ pub(super) async fn name(
     Ok(format!("{}{}", cache::SETUP, &named[..16]))
 }
 
-/// Why the setup of a repository failed when it ran last, if it did.
+/// Why the setup of a repository failed when it ran last as it is now, if it did.
 #[must_use]
 pub fn last_failure(home: &Home, repo: &Repo) -> Option<String> {
     let items = fs::read_dir(cache::of_repo(home, &repo.name)).ok()?;
     let paths = items.flatten().map(|item| item.path());
     let failed = paths.filter(|path| path.extension().is_some_and(|ending| ending == FAILED));
-    let newest =
-        failed.max_by_key(|path| path.metadata().and_then(|found| found.modified()).ok())?;
-    fs::read_to_string(newest).ok()
+    let ours = failed.filter_map(|path| {
+        let why = noted(&path)?.of_lines(&repo.setup)?;
+        Some((path.metadata().and_then(|found| found.modified()).ok(), why))
+    });
+    ours.max_by_key(|(at, _)| *at).map(|(_, why)| why)
 }
 
 /// Notes how the setup of a workspace that is a copy went.
@@ -182,15 +213,50 @@ pub fn note_copy(home: &Home, repo: &Repo, failed: Option<&str>) {
         None => drop(fs::remove_file(path)),
         Some(why) => {
             let _ = crate::private_dir::private_dir(&dir);
-            note(&path, why);
+            note(&path, &repo.setup, why);
         }
     }
 }
 
-fn note(path: &Path, why: &str) {
-    if let Err(error) = fs::write(path, why) {
+/// A failure, as it was noted.
+struct Noted {
+    /// The name of the lines that failed.
+    lines: String,
+    why: String,
+}
+
+impl Noted {
+    /// Why, where these are the lines that failed.
+    fn of_lines(self, setup: &Setup) -> Option<String> {
+        (self.lines == name_of_lines(setup)).then_some(self.why)
+    }
+}
+
+/// A line for what failed, and one for why.
+fn note(path: &Path, setup: &Setup, why: &str) {
+    let text = format!("{}\n{why}", name_of_lines(setup));
+    if let Err(error) = fs::write(path, text) {
         tracing::warn!(path = %path.display(), %error, "a failure could not be noted");
     }
+}
+
+fn noted(path: &Path) -> Option<Noted> {
+    let text = fs::read_to_string(path).ok()?;
+    let (lines, why) = text.split_once('\n')?;
+    Some(Noted {
+        lines: lines.to_owned(),
+        why: why.to_owned(),
+    })
+}
+
+fn name_of_lines(setup: &Setup) -> String {
+    let name = carson_git::name_of(lines(setup).as_bytes());
+    name.map_or_else(String::new, |name| name.to_string())
+}
+
+/// All of them as one text, of which each other list has another.
+fn lines(setup: &Setup) -> String {
+    setup.lines.join("\n\0")
 }
 
 /// Lets every setup that failed be tried again at once.
@@ -279,6 +345,21 @@ impl Missing {
         }
     }
 
+    /// That of which this is a half.
+    pub(super) fn at_half(half: &Path) -> Option<Self> {
+        let name = half.file_stem()?.to_str()?;
+        let is_one = name.starts_with(cache::SETUP) && half.extension()? == "half";
+        is_one.then(|| Self {
+            dir: half.with_extension(""),
+        })
+    }
+
+    /// The turn, where somebody has had it and nobody has it now: whoever made it is gone.
+    pub(super) fn free_turn(&self) -> Option<File> {
+        let file = File::open(self.dir.with_extension(TURN)).ok()?;
+        file.try_lock().ok().map(|()| file)
+    }
+
     /// What is there by now.
     pub(super) fn made(&self) -> Option<Made> {
         let of = fs::read_to_string(self.dir.join(OF)).ok()?;
@@ -304,13 +385,13 @@ impl Missing {
         let path = self.dir.with_extension(FAILED);
         let at = path.metadata().and_then(|found| found.modified()).ok()?;
         let left = RESTS.checked_sub(at.elapsed().ok()?)?;
-        Some((fs::read_to_string(path).ok()?, left.as_secs().div_ceil(60)))
+        Some((noted(&path)?.why, left.as_secs().div_ceil(60)))
     }
 
     /// Notes that it failed; what it left goes.
-    pub async fn note_failure(&self, home: &Home, why: &str) {
+    pub async fn note_failure(&self, home: &Home, setup: &Setup, why: &str) {
         cache::gone_for_good(home, &self.dir.with_extension("half")).await;
-        note(&self.dir.with_extension(FAILED), why);
+        note(&self.dir.with_extension(FAILED), setup, why);
     }
 
     /// Waits until nobody else makes it; `None` when that takes longer than `within`.
@@ -318,7 +399,7 @@ impl Missing {
     /// # Errors
     /// What the file system says.
     pub async fn turn(&self, within: Duration) -> Result<Option<File>, LayerError> {
-        let path = self.dir.with_extension("turn");
+        let path = self.dir.with_extension(TURN);
         let file = File::create(&path).map_err(|source| io(&path, source))?;
         let waited = std::time::Instant::now();
         while file.try_lock().is_err() {

@@ -14,6 +14,7 @@ use carson_checks::{Checked, Health, Machine, Scene};
 use carson_config::{Fleet, ShippedRole, shipped_roles};
 use carson_core::limits::WorstDay;
 use carson_core::text::counted;
+use carson_core::untrusted::one_line;
 use carson_core::{Clock, EngineKind, KeepsTo};
 use carson_home::ForgeOpenError;
 use carson_operator::{Ask, roles};
@@ -30,7 +31,7 @@ use crate::error::CommandError;
 use crate::print;
 use proposed::Hosted;
 use source::{Source, Wanted};
-use written::Written;
+use written::{LEFT_OUT, Written};
 
 pub use as_proposed::as_proposed;
 
@@ -308,6 +309,23 @@ impl Done {
             print::line(&format!(
                 "setup: {} would make workspaces ready to work in; the settings have it behind a #",
                 self.scaffold.proposal.setup.join("; ")
+            ));
+        }
+        let proposal = &self.scaffold.proposal;
+        for left in &proposal.for_root {
+            let left = one_line(left, LEFT_OUT);
+            print::line(&format!("setup: left out, as no session has root: {left}"));
+        }
+        if !proposal.include.is_empty() {
+            print::line(&format!(
+                "include: {} would be in every workspace; the settings have it behind a #",
+                proposal.include.join(", ")
+            ));
+        }
+        if !proposal.no_files.is_empty() {
+            print::line(&format!(
+                "include: .worktreeinclude names besides what is no file here: {}; include takes files, each by its name",
+                proposal.no_files.join(", ")
             ));
         }
         print::line(&format!("zone: {}", self.scaffold.zone));

@@ -3,6 +3,7 @@
 
 mod ci;
 
+use carson_loop::words::quoted;
 use serde_json::Value;
 
 use super::repository_files::RepositoryFiles;
@@ -10,12 +11,16 @@ use super::repository_files::RepositoryFiles;
 /// What is proposed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Proposal {
-    /// Lines for `sh`.
+    /// Lines for `sh`, each of which is a step.
     pub setup: Vec<String>,
     /// The file that says so.
     pub by: String,
+    /// What such files say besides that asks for root, which no session has; each behind its file.
+    pub for_root: Vec<String>,
     /// Files that git ignores and workspaces need.
     pub include: Vec<String>,
+    /// What the list of those names besides that is no file here.
+    pub no_files: Vec<String>,
 }
 
 /// A lock file, and what installs what it locks.
@@ -62,21 +67,26 @@ pub fn files() -> impl Iterator<Item = &'static str> {
 
 /// Looks at a repository.
 pub fn proposed(files: &RepositoryFiles) -> Proposal {
-    let (setup, by) = declared(files).unwrap_or_else(|| locked(files));
+    let mut for_root = Vec::new();
+    let (setup, by) = declared(files, &mut for_root).unwrap_or_else(|| locked(files));
+    let (include, no_files) = included(files);
     Proposal {
         setup,
         by,
-        include: included(files),
+        for_root,
+        include,
+        no_files,
     }
 }
 
 /// What the repository tells agents, or has its CI do.
-fn declared(files: &RepositoryFiles) -> Option<(Vec<String>, String)> {
+fn declared(files: &RepositoryFiles, for_root: &mut Vec<String>) -> Option<(Vec<String>, String)> {
     let workflows = ci::WORKFLOWS.map(|place| (place, ci::installs as fn(&str) -> _));
     TOLD.into_iter().chain(workflows).find_map(|(place, read)| {
-        let mut lines: Vec<String> = read(&files.text(place)?)?;
-        lines.retain(|line| !asks_for_root(line));
-        (!lines.is_empty()).then(|| (lines, place.to_owned()))
+        let steps = read(&files.text(place)?)?.into_iter();
+        let (root, steps): (Vec<_>, Vec<_>) = steps.partition(|step| asks_for_root(step));
+        for_root.extend(root.iter().map(|step| format!("{place}: {step}")));
+        (!steps.is_empty()).then(|| (steps, place.to_owned()))
     })
 }
 
@@ -91,12 +101,12 @@ fn asks_for_root(line: &str) -> bool {
 fn codex(text: &str) -> Option<Vec<String>> {
     let value: toml::Table = text.parse().ok()?;
     let script = value.get("setup")?.get("script")?.as_str()?;
-    Some(lines(script))
+    Some(steps(script))
 }
 
 fn cursor(text: &str) -> Option<Vec<String>> {
     let value: Value = serde_json::from_str(text).ok()?;
-    Some(lines(value["install"].as_str()?))
+    Some(steps(value["install"].as_str()?))
 }
 
 fn devcontainer(text: &str) -> Option<Vec<String>> {
@@ -114,14 +124,45 @@ fn devcontainer(text: &str) -> Option<Vec<String>> {
 /// A text, a list of words, or several of them by name.
 fn command(value: &Value) -> Option<Vec<String>> {
     match value {
-        Value::String(text) => Some(lines(text)),
+        Value::String(text) => Some(steps(text)),
+        // No shell reads these.
         Value::Array(words) => {
-            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-            Some(vec![words?.join(" ")])
+            let words = words.iter().map(|word| word.as_str().map(quoted));
+            Some(vec![words.collect::<Option<Vec<String>>>()?.join(" ")])
         }
         Value::Object(named) => Some(named.values().filter_map(command).flatten().collect()),
         _ => None,
     }
+}
+
+/// A script as steps: its lines where each of them stands alone, else the whole of it as it is.
+fn steps(script: &str) -> Vec<String> {
+    let lines = lines(script);
+    let whole = script.trim_matches(['\r', '\n']).trim_end();
+    match lines.iter().all(|line| stands_alone(line)) {
+        true => lines,
+        false => vec![whole.to_owned()],
+    }
+}
+
+/// Words of what lies on several lines.
+const PARTS: [&str; 14] = [
+    "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
+    "select", "function",
+];
+
+/// Whether a line is a whole command for sure, whatever stands before and behind it.
+fn stands_alone(line: &str) -> bool {
+    let even = |mark: char| line.matches(mark).count().is_multiple_of(2);
+    let closed = |[open, close]: [char; 2]| {
+        line.matches(open).count() == line.matches(close).count() && !line.starts_with(close)
+    };
+    let apart = |letter: char| letter.is_whitespace() || ";()&|".contains(letter);
+    !line.ends_with(['\\', '&', '|'])
+        && !line.contains("<<")
+        && ['"', '\'', '`'].into_iter().all(even)
+        && [['(', ')'], ['{', '}']].into_iter().all(closed)
+        && !line.split(apart).any(|word| PARTS.contains(&word))
 }
 
 fn lines(text: &str) -> Vec<String> {
@@ -169,14 +210,14 @@ fn locked(files: &RepositoryFiles) -> (Vec<String>, String) {
     (setup, by.join(", "))
 }
 
-fn included(files: &RepositoryFiles) -> Vec<String> {
+/// The files of the list, and what else it names: it may have patterns, and directories.
+fn included(files: &RepositoryFiles) -> (Vec<String>, Vec<String>) {
     let Some(dir) = files.checkout() else {
-        return Vec::new();
+        return Default::default();
     };
     let text = files.text(INCLUDE).unwrap_or_default();
-    let mut included = lines(&text);
-    included.retain(|file| dir.join(file).is_file());
-    included
+    let named = lines(&text).into_iter();
+    named.partition(|file| dir.join(file).is_file())
 }
 
 #[cfg(test)]
@@ -233,10 +274,59 @@ mod tests {
         let found = of(&[(".devcontainer.json", dev)]);
         let wanted = ["npm ci", "pip install -r dev.txt", "make pseudo-sudoku"];
         assert_eq!(found.setup, wanted);
+        let left = ["sudo apt-get update", "env A=1 sudo make"];
+        assert_eq!(
+            found.for_root,
+            left.map(|line| format!(".devcontainer.json: {line}"))
+        );
         // One with nothing else says nothing.
         let root = r#"{"postCreateCommand": "sudo make install"}"#;
         let lock = ("package-lock.json", "{}");
         assert_eq!(of(&[(".devcontainer.json", root), lock]).setup, ["npm ci"]);
+    }
+
+    #[test]
+    fn a_script_whose_lines_need_one_another_stays_whole() {
+        let script = |script: &str| {
+            let text = format!("[setup]\nscript = {script:?}\n");
+            of(&[(".codex/environments/environment.toml", &text)])
+        };
+        for whole in [
+            "if ! test -e x; then\n  make x\nfi\nnpm ci",
+            "npm install \\\n  --omit=dev",
+            "npm ci &&\n  npm run build",
+            "cat > a.ini <<END\n[a]\n  indented = 1\n\nEND\nnpm ci",
+            "for x in a b; do\n  make $x\ndone",
+            "say='a\nb'",
+            "f() {\n  npm ci\n}\nf",
+        ] {
+            assert_eq!(script(whole).setup, [whole], "{whole}");
+        }
+        let apart = "set -e\n\n# first\n  npm ci && npm run gen\nPATH=$HOME/bin:$PATH\necho \"it's\" 'done.'\n";
+        // An odd mark may go on in the next line.
+        assert_eq!(script(apart).setup, [apart.trim_end()]);
+        let apart = apart.replace("it's", "it is");
+        let wanted = [
+            "set -e",
+            "npm ci && npm run gen",
+            "PATH=$HOME/bin:$PATH",
+            "echo \"it is\" 'done.'",
+        ];
+        assert_eq!(script(&apart).setup, wanted);
+        // Nothing is cut out of the middle: it goes whole, and is told.
+        let rooted = script("if ! command -v jq; then\n  sudo apt-get install jq\nfi\nnpm ci");
+        assert_eq!(rooted.setup, Vec::<String>::new());
+        assert_eq!(rooted.for_root.len(), 1, "{rooted:?}");
+        assert!(
+            rooted.for_root[0].starts_with(".codex/environments/environment.toml: if ! command")
+        );
+    }
+
+    #[test]
+    fn words_that_no_shell_reads_stay_words() {
+        let dev = r#"{"postCreateCommand": ["npm", "ci", "--x", "a b; c"]}"#;
+        let found = of(&[(".devcontainer.json", dev)]);
+        assert_eq!(found.setup, ["npm ci --x 'a b; c'"]);
     }
 
     #[test]
@@ -263,5 +353,6 @@ mod tests {
             (".env.test", "A=1\n"),
         ]);
         assert_eq!(found.include, [".env.test"]);
+        assert_eq!(found.no_files, ["missing", "*.pem"]);
     }
 }

@@ -27,7 +27,7 @@ use crate::seen::bounds;
 const ENTRIES: usize = 3_000_000;
 /// Places that are told to git as not its own.
 const TOLD: usize = 5_000;
-/// Directories in which nobody works by hand, beside what is generated everywhere: told as a whole. Elsewhere each file is told by itself, so that
+/// Directories in which nobody works by hand, beside what is generated everywhere, and repositories: told as a whole. Elsewhere each file is told by itself, so that
 /// what a session adds beside it is seen.
 const MADE: [&str; 3] = ["target", "venv", ".yarn"];
 
@@ -79,7 +79,11 @@ impl Question for Strip {
                 }
                 let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
                 let named = MADE.iter().any(|made| name == made.as_bytes());
-                let is_made = named || generated::is_directory(name);
+                // For git a repository in there is one thing, whatever is told of its files.
+                let is_repository = self.upper.join(path_of(path)).join(".git");
+                let is_made = named
+                    || generated::is_directory(name)
+                    || is_repository.symlink_metadata().is_ok();
                 if is_made && !is_tracked && !tracked_below() {
                     note(&mut untracked, path, true);
                 }

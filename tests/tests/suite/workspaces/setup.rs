@@ -26,12 +26,17 @@ fn with_setup(agent: &str, setup: &str) -> TestFleet {
 }
 
 /// Another setup.
-fn sets_up(fleet: &TestFleet, lines: &str) {
+fn sets_up(fleet: &TestFleet, line: &str) {
+    set_lines(fleet, &format!("[{line:?}]"));
+}
+
+/// Another setup, as a list in TOML.
+fn set_lines(fleet: &TestFleet, lines: &str) {
     let path = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&path).unwrap();
     let is_setup = |line: &&str| line.starts_with("setup = ");
     let old = text.lines().find(is_setup).unwrap();
-    fs::write(&path, text.replace(old, &format!("setup = [{lines:?}]"))).unwrap();
+    fs::write(&path, text.replace(old, &format!("setup = {lines}"))).unwrap();
 }
 
 /// Counts its runs where the test can see it, and leaves what is installed.
@@ -423,6 +428,53 @@ fn what_a_session_adds_beside_what_it_left_is_seen() {
             .filter(|path| !path.starts_with("node_modules"))
             .collect();
         assert_eq!(changed, ["gen/b.ts"], "{kind}");
+    }
+}
+
+/// What fails in front of `&&`, or behind `!`, ends no shell: each line is held to its own end.
+#[test]
+fn a_line_that_does_not_pass_ends_it_whatever_comes_after() {
+    for lines in [
+        r#"["false && echo built", "echo end"]"#,
+        r#"["! true", "echo end"]"#,
+        r#"["if true; then\n    false && echo built\nfi", "echo end"]"#,
+    ] {
+        let fleet = with_setup("echo '[OK] done'", "");
+        set_lines(&fleet, lines);
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "SKIPPED", "{lines}: {ended:#}");
+        let reason = ended["reason"].as_str().unwrap();
+        assert!(reason.contains("exit code 1"), "{reason}");
+        assert!(!reason.contains("echo end"), "{reason}");
+    }
+    // One shell: what a line says holds for the next.
+    let agent = format!("test \"$(cat node_modules/it)\" = \"it's\"; {COMMIT}; echo '[OK] done'");
+    let fleet = with_setup(&agent, "");
+    let lines =
+        r#"["mkdir node_modules; cd node_modules # here", "said=\"it's\"", "echo \"$said\" > it"]"#;
+    set_lines(&fleet, lines);
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "OK", "{ended:#}");
+}
+
+/// The work breaks what the setup does: nobody could work on after it is merged.
+#[test]
+fn work_on_which_the_setup_fails_does_not_pass() {
+    let agent =
+        "echo BREAK > package.json; git add --all; git commit --quiet -m Break; echo '[OK] done'";
+    for setup in [
+        "! grep -q BREAK package.json",
+        "! grep -q BREAK package.json && echo built",
+    ] {
+        for kind in ["layers", "copy"] {
+            let fleet = with_setup(agent, setup);
+            fleet.commit_to_main(&[("package.json", "{}\n")]);
+            role(&fleet, &format!("{CHECKED}[promise]\nrun = \"true\"\n"));
+            set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+            let ended = row(&fleet);
+            assert_ne!(ended["outcome"], "OK", "{kind}, {setup}: {ended:#}");
+            assert_ne!(ended["outcome"], "SKIPPED", "{kind}, {setup}: {ended:#}");
+        }
     }
 }
 

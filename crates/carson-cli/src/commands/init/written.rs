@@ -1,6 +1,7 @@
 //! What `carson init` writes into the settings, with what somebody may want to change.
 
 use carson_core::EngineKind;
+use carson_core::untrusted::one_line;
 use carson_forge::OPENERS;
 
 use super::proposed::Hosted;
@@ -11,6 +12,9 @@ use crate::commands::role_text::quoted;
 
 /// Money of all roles in a day.
 pub const DAY_USD: f64 = 40.0;
+
+/// Letters of a line that is not proposed.
+pub const LEFT_OUT: usize = 200;
 
 /// What the settings are written from.
 pub struct Written<'a> {
@@ -100,6 +104,10 @@ fn setup_text(proposal: &Proposal, url: &str) -> String {
         text.push_str(&format!(
             "# Without the # every workspace is ready to work in ({by}; docs/WORKSPACES.md):\n# setup = {lines}\n"
         ));
+    }
+    for left in &proposal.for_root {
+        let left = one_line(left, LEFT_OUT);
+        text.push_str(&format!("# Left out, as no session has root: {left}\n"));
     }
     if !proposal.include.is_empty() {
         let (from, files) = (quoted(url), listed(&proposal.include));
