@@ -12,7 +12,7 @@ use std::time::Duration;
 use carson_config::{Repo, Role};
 use carson_core::settle::{Facts, Settled};
 use carson_core::work::{Background, WorkKey};
-use carson_core::{Event, FiringId, Outcome, Work};
+use carson_core::{Event, FiringId, Outcome, Stage, Work};
 use carson_git::{Oid, Worktree};
 use carson_proc::{Cancel, ProcessId, reap_marked};
 use carson_store::{Firing as Row, StoreError};
@@ -293,6 +293,10 @@ async fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {
     let branch = row.branch.clone()?;
     let base = row.base_sha.as_ref()?.parse::<Oid>().ok()?;
     let (mirror, bench) = (home.mirror(repo), Bench::of(home, row.id));
+    // No session was anywhere yet: there is nothing to look at.
+    if row.stage == Some(Stage::Workspace) && !bench.may_hold_work() {
+        return None;
+    }
     let worktree = Worktree::open(&mirror, bench.tree(), branch, base);
     let mut place = Place::new(mirror, worktree, bench);
     if let Some(branch) = row.goes_on.clone() {

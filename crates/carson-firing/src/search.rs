@@ -53,10 +53,20 @@ pub(crate) const SCRUBBED: &str = "scrub";
 pub(crate) struct Leak {
     /// The rule that saw it.
     pub rule: String,
-    /// The commit, short.
+    /// The commit, short, or the word for what is in none.
     pub commit: String,
     /// `the file x`, `a file's name` or `the message`.
     pub place: String,
+}
+
+impl Leak {
+    /// Where it is, for people.
+    pub(crate) fn at(&self) -> String {
+        match self.commit == UNCOMMITTED {
+            true => format!("in {}, not committed", self.place),
+            false => format!("in {} of commit {}", self.place, self.commit),
+        }
+    }
 }
 
 /// What a search found.
@@ -143,7 +153,7 @@ impl Searching<'_> {
     }
 
     fn text(&mut self, text: &[u8], file: &str, place: impl Fn() -> String) {
-        let commit: String = self.commit.chars().take(10).collect();
+        let commit = self.short();
         let leak = |rule: &str| Leak {
             rule: rule.to_owned(),
             commit: commit.clone(),
@@ -175,6 +185,14 @@ impl Searching<'_> {
         }
     }
 
+    /// The commit for people.
+    fn short(&self) -> String {
+        match self.commit == UNCOMMITTED {
+            true => self.commit.clone(),
+            false => self.commit.chars().take(10).collect(),
+        }
+    }
+
     /// Whether it only moved, or the operator knows that it is none.
     fn is_excused(&self, finding: &Finding, text: &[u8], file: &str) -> bool {
         let value = text[finding.at.clone()].to_vec();
@@ -191,7 +209,7 @@ impl Searching<'_> {
         if !whole && self.pieces.make_a_whole() {
             self.found.leaks.push(Leak {
                 rule: KNOWN.to_owned(),
-                commit: self.commit.chars().take(10).collect(),
+                commit: self.short(),
                 place: "several places, a part in each, up to the last".to_owned(),
             });
         }

@@ -60,8 +60,10 @@ pub(crate) async fn complete(
         return Ok(again.await);
     };
     if turn.is_none() {
-        let why = "another firing still runs it";
-        return Err(refuse(rec, site.repo, why));
+        let name = &site.repo.name;
+        let why =
+            format!("the setup of {name} is still run by another firing: this one waited its time");
+        return Err(refuse_for(rec, site.repo, why));
     }
     if let Some((why, minutes)) = missing.failed().filter(|_| !ctx.by_hand) {
         let why = format!(
@@ -265,7 +267,11 @@ fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> Strin
 }
 
 pub(crate) fn refuse(rec: &mut Record, repo: &Repo, why: &str) -> Halt {
-    let id = format!("repo.{}.setup", repo.name);
     let why = format!("the setup of {} failed: {why}", repo.name);
+    refuse_for(rec, repo, why)
+}
+
+fn refuse_for(rec: &mut Record, repo: &Repo, why: String) -> Halt {
+    let id = format!("repo.{}.setup", repo.name);
     carson_checks::refuse(&mut rec.checks, id, why)
 }

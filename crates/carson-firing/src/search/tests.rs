@@ -56,6 +56,20 @@ fn leak(rule: &str, place: &str) -> Vec<(String, String)> {
 }
 
 #[test]
+fn what_is_in_no_commit_is_told_so() {
+    let leak = |commit: &str| Leak {
+        rule: "known".to_owned(),
+        commit: commit.to_owned(),
+        place: "the file a".to_owned(),
+    };
+    assert_eq!(leak(UNCOMMITTED).at(), "in the file a, not committed");
+    assert_eq!(
+        leak("0123456789").at(),
+        "in the file a of commit 0123456789"
+    );
+}
+
+#[test]
 fn names_that_never_leave_are_found_in_any_case_wherever_they_are() {
     let text = record(b'f', b"src/a.rs", b"// as INITECH has it\n");
     assert_eq!(found(&[text]), leak("scrub", "the file src/a.rs"));

@@ -230,15 +230,11 @@ fn leaked(leaks: &[Leak]) -> Option<String> {
     if leaks.is_empty() {
         return None;
     }
-    let one = |leak: &Leak| format!("{} in {} of commit {}", leak.rule, leak.place, leak.commit);
+    let one = |leak: &Leak| format!("{} {}", leak.rule, leak.at());
     if leaks.iter().all(|leak| leak.rule == SCRUBBED) {
         return Some(format!(
             "the work has a name that is not to leave (scrub of the repository), and nothing was pushed: {}",
-            list(
-                leaks
-                    .iter()
-                    .map(|leak| format!("in {} of commit {}", leak.place, leak.commit))
-            )
+            list(leaks.iter().map(Leak::at))
         ));
     }
     Some(format!(

@@ -1,8 +1,10 @@
 //! What makes a workspace ready to work in: a setup, and files that git ignores.
 
 use std::fs;
+use std::process::Stdio;
 
 use carson_tests::fleet::TestFleet;
+use carson_tests::until;
 use serde_json::Value;
 
 use super::{COMMIT, does, layers, role, row, set};
@@ -476,6 +478,42 @@ fn work_on_which_the_setup_fails_does_not_pass() {
             assert_ne!(ended["outcome"], "SKIPPED", "{kind}, {setup}: {ended:#}");
         }
     }
+}
+
+/// No session had begun: what is left is nobody's work, and nobody has to look into it.
+#[test]
+fn a_firing_that_dies_while_it_runs_leaves_nothing_to_look_into() {
+    let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "");
+    let reached = fleet.shared().join("reached");
+    let waits = format!(
+        "head -c 2000000 /dev/zero > large; touch {}; sleep 100",
+        reached.display()
+    );
+    sets_up(&fleet, &waits);
+    let mut firing = fleet.command(&["fire", "hand"]);
+    let firing = firing.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut firing = firing.spawn().unwrap();
+    until("the setup to run", || reached.exists().then_some(()));
+    firing.kill().unwrap();
+    firing.wait().unwrap();
+    sets_up(&fleet, "true");
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "OK", "{ended:#}");
+    let rows = fleet.ok(&["firings", "--all", "--json"]);
+    let dead = rows.as_array().unwrap().iter();
+    let dead: Vec<_> = dead.filter(|row| row["outcome"] == "CRASHED").collect();
+    assert_eq!(dead.len(), 1, "{rows:#}");
+    let reason = dead[0]["reason"].as_str().unwrap();
+    assert!(!reason.contains("cannot be read"), "{reason}");
+    assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
+    // Half of a layer goes with the first pruning: whoever made it is gone.
+    assert_eq!(fleet.carson(&["workspaces", "prune"]).code, Some(0));
+    let halves = fs::read_dir(fleet.home().join("layers/widget")).unwrap();
+    let halves = halves.map(|item| item.unwrap().path());
+    let halves: Vec<_> = halves
+        .filter(|path| path.extension().is_some_and(|end| end == "half"))
+        .collect();
+    assert!(halves.is_empty(), "{halves:?}");
 }
 
 /// Installers that only add would hide what the work took away.
