@@ -176,8 +176,8 @@ pub(crate) struct RepoSection {
     #[schemars(range(min = 1), extend("examples" = [60]))]
     pub review_minutes_per_day: Option<u32>,
     /// Lines for `sh` that make a checkout ready to work in: they install what the repository
-    /// depends on. They run in the sandbox, with the role's network, once for each state of the lock
-    /// files and of these lines; every workspace has what they left.
+    /// depends on. Each is a step that must end with 0. They run in the sandbox, with the role's network, once
+    /// for each state of the lock files and of these lines; every workspace has what they left.
     #[schemars(extend("examples" = [["npm ci"]]))]
     pub setup: Vec<String>,
     /// Files of the repository on which the lines depend, beside lock files, manifests and what the lines

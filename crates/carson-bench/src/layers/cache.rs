@@ -13,7 +13,6 @@ use serde::Serialize;
 use tracing::warn;
 
 use super::error::{LayerError, io};
-use super::setup::Missing;
 use crate::private_dir::private_dir;
 use carson_home::Home;
 
@@ -23,6 +22,8 @@ pub(super) const BASE: &str = "base-";
 pub(super) const SETUP: &str = "setup-";
 /// A file in each layer that is made anew when a workspace begins on it.
 pub(super) const USED: &str = "used";
+/// The ending of the file whose lock is held by who makes a layer.
+pub(super) const TURN: &str = "turn";
 /// The ending of a layer that is on its way out.
 const GONE: &str = "gone";
 
@@ -171,13 +172,19 @@ async fn sweep(home: &Home) {
         for path in dirs(&repo) {
             let ending = path.extension().and_then(|ending| ending.to_str());
             // While somebody runs a setup, the turn is theirs.
-            let turn = Missing::at_half(&path).and_then(|missing| missing.free_turn());
+            let turn = free_turn(&path);
             let half = ending == Some("half") && (turn.is_some() || !is_young(&path));
             if ending == Some(GONE) || half {
                 gone_for_good(home, &path).await;
             }
         }
     }
+}
+
+/// The turn at what is made here, where somebody has had it and nobody has it now: whoever made it is gone.
+fn free_turn(half: &Path) -> Option<File> {
+    let turn = File::open(half.with_extension(TURN)).ok()?;
+    turn.try_lock().ok().map(|()| turn)
 }
 
 pub(super) async fn gone_for_good(home: &Home, path: &Path) {

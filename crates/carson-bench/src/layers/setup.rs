@@ -29,8 +29,6 @@ const OF: &str = "of";
 const PLACES: &str = "places";
 /// The ending of the file that says why it failed.
 const FAILED: &str = "failed";
-/// The ending of the file whose lock is held by who makes it.
-const TURN: &str = "turn";
 /// How long a setup that failed is not tried again, while nothing changes.
 const RESTS: Duration = Duration::from_secs(3600);
 
@@ -345,21 +343,6 @@ impl Missing {
         }
     }
 
-    /// That of which this is a half.
-    pub(super) fn at_half(half: &Path) -> Option<Self> {
-        let name = half.file_stem()?.to_str()?;
-        let is_one = name.starts_with(cache::SETUP) && half.extension()? == "half";
-        is_one.then(|| Self {
-            dir: half.with_extension(""),
-        })
-    }
-
-    /// The turn, where somebody has had it and nobody has it now: whoever made it is gone.
-    pub(super) fn free_turn(&self) -> Option<File> {
-        let file = File::open(self.dir.with_extension(TURN)).ok()?;
-        file.try_lock().ok().map(|()| file)
-    }
-
     /// What is there by now.
     pub(super) fn made(&self) -> Option<Made> {
         let of = fs::read_to_string(self.dir.join(OF)).ok()?;
@@ -399,7 +382,7 @@ impl Missing {
     /// # Errors
     /// What the file system says.
     pub async fn turn(&self, within: Duration) -> Result<Option<File>, LayerError> {
-        let path = self.dir.with_extension(TURN);
+        let path = self.dir.with_extension(cache::TURN);
         let file = File::create(&path).map_err(|source| io(&path, source))?;
         let waited = std::time::Instant::now();
         while file.try_lock().is_err() {
