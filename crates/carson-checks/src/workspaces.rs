@@ -74,6 +74,10 @@ pub(crate) async fn include(_: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
         return None;
     }
     Some(match missing(&repo.include).first() {
+        Some(path) if path.is_dir() => Verdict::error(format!(
+            "{} is a directory: include takes files, each by its name",
+            path.display()
+        )),
         Some(path) => Verdict::error(format!("{} is not there", path.display())),
         None => Verdict::ok("every file is there"),
     })

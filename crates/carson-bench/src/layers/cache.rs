@@ -170,12 +170,16 @@ async fn remove(home: &Home, layer: &Layer) -> bool {
 async fn sweep(home: &Home) {
     for repo in dirs(&home.fleet.layout.layers()) {
         for path in dirs(&repo) {
-            let ending = path.extension().and_then(|ending| ending.to_str());
-            // While somebody runs a setup, the turn is theirs.
-            let turn = free_turn(&path);
-            let half = ending == Some("half") && (turn.is_some() || !is_young(&path));
-            if ending == Some(GONE) || half {
-                gone_for_good(home, &path).await;
+            match path.extension().and_then(|ending| ending.to_str()) {
+                Some(GONE) => gone_for_good(home, &path).await,
+                Some("half") => {
+                    // While somebody runs a setup, the turn is theirs.
+                    let turn = free_turn(&path);
+                    if turn.is_some() || !is_young(&path) {
+                        gone_for_good(home, &path).await;
+                    }
+                }
+                _ => {}
             }
         }
     }

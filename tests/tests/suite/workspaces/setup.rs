@@ -229,6 +229,10 @@ fn files_that_git_ignores_are_there_and_their_values_do_not_leave() {
                 .contains("repo.widget.include"),
             "{ended:#}"
         );
+        fs::create_dir(own.join(".env.test")).unwrap();
+        let ended = row(&fleet);
+        let reason = ended["reason"].as_str().unwrap();
+        assert!(reason.contains("is a directory"), "{ended:#}");
     }
 }
 
