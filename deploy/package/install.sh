@@ -19,6 +19,11 @@ fail() {
     exit 1
 }
 
+# Puts a file of the archive in its place below the prefix; it may be that place already.
+put() {
+    cmp -s -- "$1" "$prefix/$1" || cp -- "$1" "$prefix/$1"
+}
+
 while [ $# -gt 0 ]; do
     case "$1" in
     --prefix)
@@ -95,12 +100,14 @@ rm -rf -- "$documents"
 for dir in share/man/man1 share/doc/carson/docs; do
     mkdir -p -- "$prefix/$dir" || fail "$prefix/$dir cannot be made: name another directory with --prefix"
 done
-cp -- share/man/man1/*.1 "$prefix/share/man/man1/"
+for page in share/man/man1/*.1; do
+    put "$page"
+done
 cp -- README.md LICENSE-APACHE LICENSE-MIT "$documents/"
 cp -R -- docs/. "$documents/docs/"
 for script in $completions; do
     mkdir -p -- "$(dirname -- "$prefix/share/$script")"
-    cp -- "share/$script" "$prefix/share/$script"
+    put "share/$script"
 done
 case ":${PATH-}:" in
 *":$bin:"*) ;;

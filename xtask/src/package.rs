@@ -451,6 +451,9 @@ mod tests {
         assert!(!stands.join("here/bin/carson").exists());
         let refused = from(&["--prefix", ""]);
         assert!(!refused.status.success());
+        // Nor is the archive itself a wrong place.
+        let itself = from(&["--prefix", inside.to_str().unwrap()]);
+        assert!(itself.status.success(), "{itself:?}");
         assert!(!inside.join(".local").exists());
     }
 

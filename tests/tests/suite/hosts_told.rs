@@ -222,14 +222,20 @@ fn a_database_that_was_made_anew_is_not_begun_with() {
     daemon.says("another fleet's, or one that was made anew");
 }
 
+/// A host whose lease still stands.
+fn whose_daemon_died(database: &TestDatabase) -> TestFleet {
+    let here = host(database, "here", NEVER, false);
+    let daemon = Daemon::start(&here, &[]);
+    daemon.says("daemon started");
+    daemon.killed();
+    here
+}
+
 /// A lease that stands after its daemon died is looked at for four seconds, and once.
 #[test]
 fn who_fires_after_a_daemon_has_died_waits_once() {
     let database = TestDatabase::new();
-    let here = host(&database, "here", NEVER, false);
-    let daemon = Daemon::start(&here, &[]);
-    daemon.says("daemon started");
-    daemon.killed();
+    let here = whose_daemon_died(&database);
     let began = Instant::now();
     // Nothing is to be done.
     let fired = here.fire("butler");
@@ -246,10 +252,7 @@ fn who_fires_after_a_daemon_has_died_waits_once() {
 #[test]
 fn who_fires_while_the_daemon_starts_again_has_no_copy() {
     let database = TestDatabase::new();
-    let here = host(&database, "here", NEVER, false);
-    let daemon = Daemon::start(&here, &[]);
-    daemon.says("daemon started");
-    daemon.killed();
+    let here = whose_daemon_died(&database);
     let soon = "UPDATE host SET lease_until = now() + interval '2 seconds'";
     change(&database.url(), soon.to_owned());
     let firing = start(&here, &["fire", "butler"]);
