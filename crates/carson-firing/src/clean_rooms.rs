@@ -87,8 +87,9 @@ pub(crate) async fn ready(
 /// A room on layers that has everything but its commit.
 pub(crate) struct Begun(Bench);
 
-/// Begins one with what the setup left, to be filled while something else runs; `None` without layers: there the
-/// files themselves are made, which is no work for beside something.
+/// Begins one with what the setup left, to be filled while something else runs. `None` without layers: there the
+/// files themselves are made, which is no work for beside something. And `None` where rooms must go first: who makes
+/// the next one takes all that are there out of the way.
 pub(crate) fn begin(
     ctx: &Ctx<'_>,
     rec: &mut Record,
@@ -96,7 +97,7 @@ pub(crate) fn begin(
 ) -> Result<Option<Begun>, Halt> {
     let bench = &placed.place.bench;
     let room = bench.room(next(bench), true);
-    if !room.stands() {
+    if !room.stands() || next(bench) > BESIDE || !has_space(ctx.home) {
         return Ok(None);
     }
     room.create(ctx.role).or_broken("making a clean room")?;
@@ -193,7 +194,7 @@ pub(crate) async fn with_fresh_desk(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> R
 /// Removes the rooms of a bench in which nobody judges any more, where the disk has no room for what comes next: a
 /// check may have filled it, and nothing in a room is work. The bench can be looked at then, and rows can be written.
 pub(crate) async fn make_way(home: &Home, bench: &Bench) {
-    if disk_space::check(&home.fleet).is_ok() {
+    if has_space(home) {
         return;
     }
     let rooms = bench.rooms();
@@ -206,11 +207,16 @@ pub(crate) async fn make_way(home: &Home, bench: &Bench) {
     }
 }
 
+/// Whether the disk has room for what comes next.
+fn has_space(home: &Home) -> bool {
+    disk_space::check(&home.fleet).is_ok()
+}
+
 /// Takes the rooms of judgements before this one out of the way, if there are too many, or little room on the disk:
 /// where they lie then.
 fn aside(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Option<PathBuf> {
     let bench = &placed.place.bench;
-    if next(bench) <= BESIDE + 1 && disk_space::check(&ctx.home.fleet).is_ok() {
+    if next(bench) <= BESIDE + 1 && has_space(ctx.home) {
         return None;
     }
     let rooms = bench.rooms();

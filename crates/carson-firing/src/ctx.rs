@@ -130,13 +130,16 @@ impl<'h> Ctx<'h> {
     }
 
     /// Notes the stage in the row.
-    pub(crate) async fn enter(&self, stage: Stage) {
-        if self.is_only_asked {
-            return;
+    pub(crate) fn enter(&self, stage: Stage) -> impl Future<Output = ()> {
+        let entered = (!self.is_only_asked).then(|| {
+            self.begins(stage);
+            self.as_firing().set_stage(stage, self.now())
+        });
+        async move {
+            if let Some(entered) = entered {
+                self.best_effort("the stage", entered).await;
+            }
         }
-        self.begins(stage);
-        let entered = self.as_firing().set_stage(stage, self.now());
-        self.best_effort("the stage", entered).await;
     }
 
     /// [`FiringRef::event`].

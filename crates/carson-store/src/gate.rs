@@ -61,28 +61,25 @@ impl Store {
         host: &HostName,
         queries: &[GateQuery<'_>],
     ) -> Result<Vec<Gate>, StoreError> {
-        let (pauses, blocks) = (self.pauses().await?, self.blocks().await?);
-        let windows = self.windows().await?;
-        let breakers = self.breakers().await?.into_iter();
+        // Two at one time: each answer is a wait for another thread or machine, and sessions wait for all of them; more
+        // would each be another connection.
+        let stops = async {
+            let (pauses, blocks) = (self.pauses().await?, self.blocks().await?);
+            let (windows, breakers) = (self.windows().await?, self.breakers().await?);
+            Ok::<_, StoreError>((pauses, blocks, windows, breakers))
+        };
+        let firings = async {
+            let (live, drained) = (self.live().await?, self.drained(host).await?);
+            Ok((live, drained, self.fired_today(queries).await?))
+        };
+        let (stops, firings) = tokio::try_join!(stops, firings)?;
+        let ((pauses, blocks, windows, breakers), (live, drained, fired)) = (stops, firings);
         // By name: many roles that are due together must not each look through all of these.
+        let breakers = breakers.into_iter();
         let breakers: BTreeMap<RoleName, Breaker> =
             breakers.map(|row| (row.role, row.breaker)).collect();
-        let live: Vec<(String, String)> = on!(self, |pool| query_as(
-            "SELECT role, CASE WHEN COALESCE(carrier, host) = host THEN host ELSE '' END \
-             FROM firing WHERE ended_at IS NULL"
-        )
-        .fetch_all(pool)
-        .await?);
         let here = live.iter().filter(|(_, on)| on == host.as_str()).count();
         let running: BTreeSet<&str> = live.iter().map(|(role, _)| role.as_str()).collect();
-        let drained: Option<(String,)> = on!(self, |pool| query_as(
-            "SELECT name FROM host WHERE name = $1 AND drained_at IS NOT NULL"
-        )
-        .bind(host.as_str())
-        .fetch_optional(pool)
-        .await?);
-        let drained = drained.map(|(name,)| name);
-        let fired = self.fired_today(queries).await?;
         let of_day = |query: &GateQuery<'_>| {
             let of_role = fired.get(query.role.as_str());
             of_role.copied().unwrap_or_default()
@@ -121,6 +118,28 @@ impl Store {
         let mut paused: BTreeMap<_, _> = pauses.filter_map(of_repo).collect();
         paused.retain(|_, pause| pause.stands(now));
         Ok(paused)
+    }
+
+    /// The roles of firings that have not ended, and the host that runs each; the host has no name where another one
+    /// carries the firing.
+    async fn live(&self) -> Result<Vec<(String, String)>, StoreError> {
+        Ok(on!(self, |pool| query_as(
+            "SELECT role, CASE WHEN COALESCE(carrier, host) = host THEN host ELSE '' END \
+             FROM firing WHERE ended_at IS NULL"
+        )
+        .fetch_all(pool)
+        .await?))
+    }
+
+    /// The host's name, if it is drained.
+    async fn drained(&self, host: &HostName) -> Result<Option<String>, StoreError> {
+        let drained: Option<(String,)> = on!(self, |pool| query_as(
+            "SELECT name FROM host WHERE name = $1 AND drained_at IS NOT NULL"
+        )
+        .bind(host.as_str())
+        .fetch_optional(pool)
+        .await?);
+        Ok(drained.map(|(name,)| name))
     }
 
     async fn fired_today(

@@ -101,9 +101,9 @@ async fn run(
     placed: &mut Placed<'_, '_>,
     ask: Ask<'_>,
 ) -> Result<SessionEnd, Halt> {
-    ctx.enter(ask.stage).await;
+    let entered = ctx.enter(ask.stage);
     route::enter(ctx, rec, placed, ask.stage).await?;
-    let answered = answer(ctx, rec, placed, ask).await;
+    let answered = answer(ctx, rec, placed, (ask, entered)).await;
     let left = route::leave(ctx, rec, placed).await;
     let end = answered?;
     left?;
@@ -114,13 +114,22 @@ async fn answer(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &mut Placed<'_, '_>,
-    ask: Ask<'_>,
+    (ask, entered): (Ask<'_>, impl Future<Output = ()>),
 ) -> Result<SessionEnd, Halt> {
     // Of those that write only the first session of a firing moves on: later ones would lose what was done.
     let may_move_on = rec.tally().sessions == 0 || ask.stage.judges();
+    let mut entered = Some(entered);
     loop {
         let account = rec.required_account(ctx)?;
-        if let Some(halt) = gate::may_start(ctx, rec, ask.stage).await? {
+        // No session begins before both are done.
+        let is_entered = async {
+            if let Some(entered) = entered.take() {
+                entered.await;
+            }
+        };
+        let may_start = gate::may_start(ctx, rec, ask.stage);
+        let (halt, ()) = tokio::join!(may_start, is_entered);
+        if let Some(halt) = halt? {
             let left = Left { account, halt };
             move_on(ctx, rec, placed, left, (ask.stage, may_move_on)).await?;
             continue;

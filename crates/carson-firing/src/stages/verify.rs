@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use carson_config::Promise;
 use carson_core::Stage;
 use carson_core::settle::Halt;
-use carson_git::Oid;
+use carson_git::{Oid, Seen};
 use carson_loop::digest::Digest;
 use carson_loop::normal::{self, Places};
 use carson_proc::{Exit, Finished, StopReason};
@@ -87,14 +87,7 @@ pub(crate) async fn check(
     let mut all_said = String::new();
     let last = checks.len() - 1;
     for (at, check) in checks.into_iter().enumerate() {
-        // A room for each: what one of them runs is the work's own code, and must not prepare the next.
-        let room = match clean_rooms::ready(ctx, rec, placed, &seen, Holds::only(&commit)).await? {
-            Ok(room) => room,
-            Err(said) => {
-                keep_output(ctx, rec, "verify", &said);
-                return Ok(Check::NotReady(said));
-            }
-        };
+        // The room of whoever judges next is made beside that of the last check, and its run.
         let ahead = match is_judged && at == last {
             true => clean_rooms::begin(ctx, rec, placed)?,
             false => None,
@@ -104,11 +97,17 @@ pub(crate) async fn check(
             // One that cannot be made is made again, and said, where it is needed.
             filled.await.ok()
         };
-        let (done, ahead) = tokio::join!(run(ctx, rec, placed, check, &room), ahead);
+        let (done, ahead) = tokio::join!(in_a_room(ctx, rec, placed, &seen, check), ahead);
         placed.place.room_ahead = ahead.map(|room| (commit.clone(), room));
         // What it said is known, and nobody needs what it left; the room beside it is made again.
         clean_rooms::make_way(ctx.home, &placed.place.bench).await;
-        let done = done?;
+        let (done, room) = match done? {
+            Ok(ran) => ran,
+            Err(said) => {
+                keep_output(ctx, rec, "verify", &said);
+                return Ok(Check::NotReady(said));
+            }
+        };
         let said = described(ctx, check, &done);
         all_said.push_str(&said);
         keep_output(ctx, rec, "verify", &all_said);
@@ -125,6 +124,21 @@ pub(crate) async fn check(
     }
     record_judged(ctx, Judged::Verified, &commit).await;
     Ok(Check::Passed(commit))
+}
+
+/// Runs a check in a room of its own: what one of them runs is the work's own code, and must not prepare the next.
+/// What the setup printed, where that failed.
+async fn in_a_room(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+    seen: &Seen,
+    check: &Promise,
+) -> Result<Result<(Finished, Bench), String>, Halt> {
+    match clean_rooms::ready(ctx, rec, placed, seen, Holds::only(seen.tip())).await? {
+        Ok(room) => Ok(Ok((run(ctx, rec, placed, check, &room).await?, room))),
+        Err(said) => Ok(Err(said)),
+    }
 }
 
 /// How a run of the promise went and what it printed, for the next attempt and for people.

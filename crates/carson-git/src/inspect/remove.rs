@@ -1,8 +1,8 @@
 //! Removes what a session wrote, however it is built.
 //!
 //! Directories may lie deeper than a path can say, more of them in each other than a process has
-//! open files, and may not let even their owner in. So no path is ever made: a directory in a
-//! directory is moved up to the top before it is emptied, and every step is relative to an open one.
+//! open files, and may not let even their owner in. So no path is ever made: every step is relative to an open
+//! directory, and one that lies [`DEEP`] in the others is moved up to the top before it is emptied.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -16,6 +16,10 @@ use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use serde::{Deserialize, Serialize};
+
+/// So many directories in each other are emptied where they are: each is open meanwhile. A move costs more than
+/// emptying does.
+const DEEP: usize = 32;
 
 /// Empties directories. When it is stopped half way, the next one goes on with the rest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,7 +53,7 @@ pub(crate) fn empty(dir: &Path) -> Result<(), String> {
         }
         for (name, kind) in found {
             let gone = match kind {
-                Kind::Directory => clear(top.as_fd(), &name, &mut next),
+                Kind::Directory => clear(top.as_fd(), top.as_fd(), &name, (DEEP, &mut next)),
                 Kind::Other => unlinkat(&top, name.as_c_str(), UnlinkatFlags::NoRemoveDir),
             };
             gone.map_err(|error| fail(&name.to_string_lossy(), error))?;
@@ -63,20 +67,28 @@ enum Kind {
     Other,
 }
 
-/// Empties a directory at the top and removes it. Full directories in it go up.
-fn clear(top: BorrowedFd<'_>, name: &CStr, next: &mut u64) -> nix::Result<()> {
-    let dir = open(top, name)?;
+/// Empties a directory and removes it. Those that lie `deep` in it go up to the top.
+fn clear(
+    top: BorrowedFd<'_>,
+    above: BorrowedFd<'_>,
+    name: &CStr,
+    (deep, next): (usize, &mut u64),
+) -> nix::Result<()> {
+    let dir = open(above, name)?;
     for (inner, kind) in list(dir.as_fd())? {
         if kind == Kind::Other {
             unlinkat(&dir, inner.as_c_str(), UnlinkatFlags::NoRemoveDir)?;
             continue;
         }
         match unlinkat(&dir, inner.as_c_str(), UnlinkatFlags::RemoveDir) {
+            Err(Errno::ENOTEMPTY | Errno::EEXIST) if deep > 0 => {
+                clear(top, dir.as_fd(), &inner, (deep - 1, next))?;
+            }
             Err(Errno::ENOTEMPTY | Errno::EEXIST) => up(dir.as_fd(), &inner, top, next)?,
             other => other?,
         }
     }
-    unlinkat(top, name, UnlinkatFlags::RemoveDir)
+    unlinkat(above, name, UnlinkatFlags::RemoveDir)
 }
 
 /// Moves a directory to the top, under a name that is free there.

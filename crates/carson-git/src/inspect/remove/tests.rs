@@ -41,3 +41,19 @@ fn directories_deeper_than_any_path_go() {
     empty(dir.path()).unwrap();
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn directories_around_the_depth_at_which_they_move_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path();
+    for deep in [DEEP - 1, DEEP, DEEP + 1, 2 * DEEP + 2, 3 * DEEP] {
+        let mut at = top.join(format!("to-{deep}"));
+        for level in 0..deep {
+            at.push(format!("{level}"));
+            write(&at.join("beside/file"), "x");
+        }
+        fs::set_permissions(&at, Permissions::from_mode(0o000)).unwrap();
+    }
+    empty(top).unwrap();
+    assert_eq!(fs::read_dir(top).unwrap().count(), 0);
+}
