@@ -108,6 +108,7 @@ impl Bench {
         let fetched = "+refs/heads/*:refs/remotes/origin/*";
         let settings = ["config", "remote.origin.fetch", fetched];
         output(git().arg("-C").arg(&clone).args(settings))?;
+        output(git().arg("-C").arg(&clone).args(["fetch", "--quiet"]))?;
         Ok(())
     }
 
