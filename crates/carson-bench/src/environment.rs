@@ -6,6 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::path::Path;
 
 use carson_config::{Account, Family, HookFailure, Role, family, passes};
 use carson_core::work::WorkKey;
@@ -29,6 +30,9 @@ const PASSED: [&str; 9] = [
     "SHELL",
     "RUSTUP_HOME",
 ];
+
+/// Where installers put programs below a home: `pip install --user`, `pipx` and `uv tool`; `cargo install`; `go install`.
+const PROGRAMS: [&str; 3] = [".local/bin", ".cargo/bin", "go/bin"];
 
 /// Where a variable of a session comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,13 +230,28 @@ impl Environment {
         ] {
             self.set(From::Bench, name, place);
         }
+        self.programs_of(&bench.seen_home());
         self.set(From::Bench, "TERM", "dumb");
         self.set(From::Bench, "GIT_TERMINAL_PROMPT", "0");
     }
 
+    /// What a setup or a session installs in its own home is found by its name, behind all that the operator has.
+    fn programs_of(&mut self, home: &Path) {
+        let path = self.0.iter().find(|known| known.name == "PATH");
+        let Some(path) = path.map(|known| (known.from, known.value.clone())) else {
+            return;
+        };
+        let (from, path) = path;
+        let all = std::env::split_paths(&path).chain(PROGRAMS.map(|place| home.join(place)));
+        // A home with a colon in its name cannot be on a path.
+        if let Ok(all) = std::env::join_paths(all) {
+            self.set(from, "PATH", all);
+        }
+    }
+
     fn carsons(&mut self, bench: &Bench, wanted: &Wanted<'_>) {
         let failure = wanted.role.hook_failure;
-        let hook = guarded_hook(&wanted.home.program, failure);
+        let hook = guarded_hook(&wanted.home.program, wanted.home.path(), failure);
         let protected = wanted.protected.join("\n");
         let mut own = |name: &str, value: &dyn AsRef<OsStr>| self.set(From::Carson, name, value);
         own(MARKER, &wanted.id.to_string());

@@ -1,8 +1,11 @@
 //! The hook as a shell command line.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use carson_config::HookFailure;
+use carson_core::text::shell_word;
+use carson_proc::own_program;
 
 /// The hook as a shell command line, which is what agent CLIs ask for: the small static binary
 /// where it is installed beside `carson`, else `carson` itself, which answers the same.
@@ -18,22 +21,34 @@ fn hook_command(program: &Path) -> String {
 
 /// The hook for a role: an agent CLI lets a call run when its hook is missing, killed, slow or
 /// broken, so a role that wants it refused gets a shell around the hook that says so (CLIS.md §2),
-/// and that waits less long than the CLI does where there is a `timeout`.
+/// and that waits less long than the CLI does where there is a `timeout` on the operator's `path`. That is named by
+/// its place: none that a session puts on its own `PATH` is taken.
 #[must_use]
-pub fn guarded_hook(program: &Path, failure: HookFailure) -> String {
+pub fn guarded_hook(program: &Path, path: Option<&OsStr>, failure: HookFailure) -> String {
+    guarded(program, own_program(Path::new("timeout"), path), failure)
+}
+
+fn guarded(program: &Path, timeout: Option<PathBuf>, failure: HookFailure) -> String {
     let hook = hook_command(program);
     match failure {
         HookFailure::Open => hook,
-        HookFailure::Closed => format!(
-            "$(command -v timeout >/dev/null && echo timeout -k 1 2) {hook} || {{ test $? -eq 2 || \
-             echo 'carson: the hook gave no answer, so the call is refused' >&2; exit 2; }}"
-        ),
+        HookFailure::Closed => {
+            let bounded = timeout.map(|timeout| {
+                let timeout = quoted(&timeout);
+                format!("if test -x {timeout}; then {timeout} -k 1 2 {hook}; else {hook}; fi")
+            });
+            let asked = bounded.unwrap_or_else(|| hook.clone());
+            format!(
+                "{{ {asked}; }} || {{ test $? -eq 2 || \
+                 echo 'carson: the hook gave no answer, so the call is refused' >&2; exit 2; }}"
+            )
+        }
     }
 }
 
-/// Quotes a path for `sh`.
+/// A path as a word for `sh`.
 pub(crate) fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
+    shell_word(&path.to_string_lossy())
 }
 
 #[cfg(test)]
@@ -47,6 +62,15 @@ mod tests {
 
     /// Answers of a program in the hook's place, by the exit code that the CLI sees.
     fn answer(body: Option<&str>, failure: HookFailure) -> (Option<i32>, String) {
+        let timeout = own_program(Path::new("timeout"), Some("/usr/bin:/bin".as_ref()));
+        answer_of(body, timeout, failure)
+    }
+
+    fn answer_of(
+        body: Option<&str>,
+        timeout: Option<PathBuf>,
+        failure: HookFailure,
+    ) -> (Option<i32>, String) {
         use std::os::unix::fs::PermissionsExt;
         let name = format!(
             "it's {:?} of {}",
@@ -60,9 +84,15 @@ mod tests {
             std::fs::write(&hook, format!("#!/bin/sh\n{body}\n")).unwrap();
             std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let line = guarded_hook(&dir.join("carson"), failure);
+        // Who asks has a program of the session's own first on its path.
+        let planted = dir.join("timeout");
+        std::fs::write(&planted, "#!/bin/sh\nexit 0\n").unwrap();
+        std::fs::set_permissions(&planted, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let line = guarded(&dir.join("carson"), timeout, failure);
+        let path = format!("{}:/usr/bin:/bin", dir.display());
         let output = std::process::Command::new("/bin/sh")
             .args(["-c", &line])
+            .env("PATH", path)
             .output()
             .unwrap();
         std::fs::remove_dir_all(&dir).unwrap();
@@ -89,6 +119,16 @@ mod tests {
             assert_eq!(answer(Some("exit 0"), failure), (Some(0), String::new()));
             let refused = answer(Some("echo no >&2; exit 2"), failure);
             assert_eq!(refused, (Some(2), "no\n".to_owned()));
+        }
+    }
+
+    #[test]
+    fn without_a_timeout_of_the_machine_the_hook_is_asked_alone() {
+        for timeout in [None, Some("/nowhere/timeout".into())] {
+            let refuses = answer_of(Some("exit 2"), timeout.clone(), HookFailure::Closed);
+            assert_eq!(refuses, (Some(2), String::new()));
+            let passes = answer_of(Some("exit 0"), timeout, HookFailure::Closed);
+            assert_eq!(passes, (Some(0), String::new()));
         }
     }
 }

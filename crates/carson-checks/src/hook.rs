@@ -11,7 +11,7 @@ use carson_bench::hook_command::guarded_hook;
 
 pub(crate) async fn answers(scene: &Scene<'_>) -> Option<Verdict> {
     let home = scene.home;
-    let hook = guarded_hook(&home.program, HookFailure::Open);
+    let hook = guarded_hook(&home.program, home.path(), HookFailure::Open);
     let root = &home.fleet.layout.root;
     let context = Context::new(&root.to_string_lossy());
     for (call, wanted) in [

@@ -7,6 +7,13 @@ use crate::{Machine, Scene, Verdict};
 
 pub(crate) async fn walls(machine: &Machine) -> Option<Verdict> {
     let level = machine.level();
+    if let Some(said) = level.launcher_failed() {
+        let found =
+            format!("nobody knows: the program that puts the walls up does not answer ({said})");
+        return Some(Verdict::error(found).mend(
+            "install carson-launch beside carson anew, with the archive's install.sh, the package, or cargo xtask install",
+        ));
+    }
     let mut has = Vec::new();
     if level.landlock_abi > 0 {
         has.push(format!("Landlock ABI {}", level.landlock_abi));
@@ -38,6 +45,9 @@ pub(crate) async fn namespaces(machine: &Machine) -> Option<Verdict> {
         let some = wanted.iter().filter(|one| level.has(**one) == has);
         some.map(ToString::to_string).collect()
     };
+    if level.launcher_failed().is_some() {
+        return None;
+    }
     if cfg!(not(target_os = "linux")) {
         return Some(Verdict::ok("this system has none"));
     }

@@ -63,10 +63,12 @@ pub(crate) async fn setup(scene: &Scene<'_>, repo: &Repo) -> Option<Verdict> {
     if repo.setup.lines.is_empty() {
         return None;
     }
-    Some(match layers::last_failure(scene.home, repo) {
-        Some(why) => Verdict::error(why),
-        None => Verdict::ok("its last run is not known to have failed"),
-    })
+    Some(
+        match layers::failures(scene.home, repo).into_iter().next() {
+            Some(failed) => Verdict::error(failed.why),
+            None => Verdict::ok("its last run is not known to have failed"),
+        },
+    )
 }
 
 pub(crate) async fn include(_: &Scene<'_>, repo: &Repo) -> Option<Verdict> {

@@ -306,7 +306,7 @@ impl Default for ToolsSection {
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("x-planned" = ["verify_runs"]))]
 pub struct Promise {
-    /// Required in this section: a shell command line, run in the worktree; exit code 0 is done.
+    /// Required in this section: a shell command line, run in the worktree; exit code 0 is done. Of `a; b` that is the exit code of `b`: write `a && b`.
     #[schemars(extend("examples" = ["cargo test"]))]
     pub run: String,
     /// How long it may take.

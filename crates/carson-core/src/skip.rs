@@ -26,17 +26,20 @@ impl SkipKind {
     pub const TOO_LATE: Self = Self("too-late");
     /// A preflight check failed.
     pub const PREFLIGHT: Self = Self("preflight");
+    /// Another firing still runs the setup of the repository.
+    pub const SETUP_RUNS: Self = Self("setup-runs");
     /// A person ended the firing before it had made anything.
     pub const STOPPED: Self = Self("stopped");
     /// People took the work back while the firing held it.
     pub const WITHDRAWN: Self = Self("withdrawn");
 
     /// What a slot or a firing meets beside the stops of admission.
-    pub(crate) const OTHERS: [Self; 6] = [
+    pub(crate) const OTHERS: [Self; 7] = [
         Self::OPEN_PRS,
         Self::REVIEW_MINUTES,
         Self::TOO_LATE,
         Self::PREFLIGHT,
+        Self::SETUP_RUNS,
         Self::STOPPED,
         Self::WITHDRAWN,
     ];
@@ -101,6 +104,16 @@ impl SkipReason {
     #[must_use]
     pub fn preflight(why: &str) -> Self {
         Self::new(SkipKind::PREFLIGHT, format!("preflight: {why}"))
+    }
+
+    /// Another firing still runs the setup of `repo`.
+    #[must_use]
+    pub fn setup_runs(repo: &str, waited_s: u64) -> Self {
+        let why = format!(
+            "another firing still runs the setup of {repo}, and {waited_s} s were waited for it: the next slot finds \
+             what it leaves; one that takes too long is bounded by setup_timeout"
+        );
+        Self::new(SkipKind::SETUP_RUNS, why)
     }
 
     /// A person ended the firing before it had made anything.

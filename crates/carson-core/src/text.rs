@@ -32,6 +32,16 @@ pub fn ago(span: TimeDelta) -> String {
     }
 }
 
+/// A word for `sh`, whatever is in it.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._/+-@%:,=".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// Whether a text matches a pattern; `*` stands for anything.
 #[must_use]
 pub fn matches(pattern: &str, text: &str) -> bool {

@@ -77,7 +77,8 @@ pub(crate) async fn ready(
             bench: &room,
         };
         if let Err(failed) = setup::in_place(ctx, rec, &site).await? {
-            let said = format!("the setup failed in the clean room\n{}", failed.said);
+            let (how, said) = (failed.how, failed.said);
+            let said = format!("the setup {how} in the clean room\n{said}");
             return Ok(Err(said));
         }
     }

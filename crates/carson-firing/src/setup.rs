@@ -12,11 +12,12 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use carson_bench::bench::Bench;
 use carson_bench::layers::{self, Held, LayerError, Missing, decides};
 use carson_config::Repo;
+use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
+use carson_core::text::shell_word;
 use carson_engine::Access;
 use carson_git::{GitError, Oid, Seen};
 use carson_home::halt::OrBroken;
-use carson_loop::words::quoted;
 use carson_proc::{Captured, Command, Exit, Finished, Limits, StopReason, run as supervise};
 
 use crate::ctx::Ctx;
@@ -60,12 +61,14 @@ pub(crate) async fn complete(
         return Ok(again.await);
     };
     if turn.is_none() {
-        let name = &site.repo.name;
-        let why =
-            format!("the setup of {name} is still run by another firing: this one waited its time");
-        return Err(refuse_for(rec, site.repo, why));
+        let name = site.repo.name.as_str();
+        return Err(Halt::Skipped(SkipReason::setup_runs(
+            name,
+            within.as_secs(),
+        )));
     }
-    if let Some((why, minutes)) = missing.failed().filter(|_| !ctx.by_hand) {
+    let within = site.repo.setup.timeout.min(ctx.remaining());
+    if let Some((why, minutes)) = missing.failed(within).filter(|_| !ctx.by_hand) {
         let why = format!(
             "it was not run again: it failed a short time ago ({why}). It is tried again in {minutes} \
              minutes, when something changes on which it depends, by `carson fire`, or after \
@@ -74,13 +77,14 @@ pub(crate) async fn complete(
         return Err(refuse(rec, site.repo, &why));
     }
     if let Err(why) = make(ctx, rec, site, &held, &missing).await? {
-        if ctx.remaining().is_zero() {
-            // It says more of this firing than of the setup.
-            return Err(Halt::TimedOut(format!("the setup ran: {why}")));
-        }
-        let noted = missing.note_failure(ctx.home, &site.repo.setup, &why);
+        // A wall clock that is over says more of the firing than of the setup: it holds back who has no more time.
+        let cut_after = ctx.remaining().is_zero().then_some(within);
+        let noted = missing.note_failure(ctx.home, &site.repo.setup, (&why, cut_after));
         noted.await;
-        return Err(refuse(rec, site.repo, &why));
+        return Err(match cut_after {
+            Some(_) => Halt::TimedOut(format!("the setup ran: {why}")),
+            None => refuse(rec, site.repo, &why),
+        });
     }
     let made = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
     Ok(made.await)
@@ -155,13 +159,16 @@ pub(crate) async fn in_place(
     let text = said(ctx, site.repo, &done);
     Ok(passed(&done).then_some(()).ok_or_else(|| Failed {
         why: failure(site.repo, &done, &text, None),
+        how: how(site.repo, &done),
         said: text,
     }))
 }
 
 /// A setup that did not end with 0.
 pub(crate) struct Failed {
-    /// In short.
+    /// How it ended.
+    pub how: String,
+    /// The same, and the end of what it printed.
     pub why: String,
     /// What it printed.
     pub said: String,
@@ -230,7 +237,7 @@ async fn lines(
 fn script(lines: &[String], then: &str) -> String {
     let mut script = "exec 2>&1; set -ex\n".to_owned();
     for line in lines {
-        script.push_str(&format!("eval {}\n{MUST_PASS}\n", quoted(line)));
+        script.push_str(&format!("eval {}\n{MUST_PASS}\n", shell_word(line)));
     }
     script + then
 }
@@ -244,9 +251,10 @@ fn said(ctx: &Ctx<'_>, repo: &Repo, done: &Finished) -> String {
     format!("setup of {}\n{printed}", repo.name)
 }
 
-fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> String {
+/// How lines ended that did not pass.
+fn how(repo: &Repo, done: &Finished) -> String {
     let (ran, within) = (done.elapsed.as_secs(), repo.setup.timeout.as_secs());
-    let how = match (done.stopped, done.exit) {
+    match (done.stopped, done.exit) {
         (Some(StopReason::WallClock), _) if done.elapsed < repo.setup.timeout => {
             format!("was stopped after {ran} s, at the end of limits.wall_clock of its role")
         }
@@ -259,7 +267,11 @@ fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> Strin
         (Some(stopped), _) => format!("was stopped ({stopped:?})"),
         (None, Exit::Code(code)) => format!("ended with exit code {code}"),
         (None, exit) => format!("ended with {exit}"),
-    };
+    }
+}
+
+fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> String {
+    let how = how(repo, done);
     let from = text.char_indices().rev().nth(TOLD).map_or(0, |(at, _)| at);
     let end = text[from..].trim().replace('\n', " / ");
     let log = log.map_or_else(String::new, |log| format!("; its log is {log}"));
@@ -267,11 +279,7 @@ fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> Strin
 }
 
 pub(crate) fn refuse(rec: &mut Record, repo: &Repo, why: &str) -> Halt {
-    let why = format!("the setup of {} failed: {why}", repo.name);
-    refuse_for(rec, repo, why)
-}
-
-fn refuse_for(rec: &mut Record, repo: &Repo, why: String) -> Halt {
     let id = format!("repo.{}.setup", repo.name);
+    let why = format!("the setup of {} failed: {why}", repo.name);
     carson_checks::refuse(&mut rec.checks, id, why)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use carson_core::text::shell_word;
 use schemars::JsonSchema;
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -69,20 +70,10 @@ impl fmt::Display for Words {
         match self {
             Self::Line(line) => f.write_str(line),
             Self::Argv(words) => {
-                let quoted: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
                 f.write_str(&quoted.join(" "))
             }
         }
-    }
-}
-
-/// A word for `sh`, whatever is in it.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._/+-@%:,=".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Workspaces, and the layers that they stand on.
 
-use carson_bench::layers::{self, Layer, Possible, Pruned};
+use carson_bench::layers::{self, FailedSetup, Layer, Possible, Pruned};
 use carson_config::Workspaces;
 use carson_home::Home;
 use schemars::JsonSchema;
@@ -19,6 +19,8 @@ pub struct List {}
 pub struct Layers {
     /// The layers, the one that was used last first.
     pub layers: Vec<Layer>,
+    /// Setups that failed as they are now, and have not passed since.
+    pub failed: Vec<FailedSetup>,
     /// Bytes that all of them take.
     pub bytes: u64,
     /// Bytes that they may take together.
@@ -38,9 +40,13 @@ impl Ask for List {
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
         let layers = layers::all(home);
         let (kind, because) = kind(home).await;
+        let repos = home.fleet.repos.values();
         Ok(Layers {
             bytes: layers::bytes_taken(&layers),
             most_bytes: most_bytes(home),
+            failed: repos
+                .flat_map(|repo| layers::failures(home, repo))
+                .collect(),
             layers,
             kind,
             because,

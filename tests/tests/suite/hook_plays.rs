@@ -138,7 +138,7 @@ pub async fn without_an_answer(cli: Cli, failure: HookFailure) {
             fs::write(&hook, format!("#!/bin/sh\n{body}\n")).unwrap();
             fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
         }
-        let hook = guarded_hook(&desk.at("carson"), failure);
+        let hook = guarded_hook(&desk.at("carson"), Some("/usr/bin:/bin".as_ref()), failure);
         // The guard waits for two seconds, which must be less than the CLI does.
         let closed = failure == HookFailure::Closed;
         let timeout_s = if closed { 5 } else { timeout_s };

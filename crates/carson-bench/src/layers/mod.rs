@@ -2,8 +2,8 @@
 //!
 //! A checkout of each base commit, below every workspace and clean room that begins there
 //! (`base.rs`); above it what the repository's setup left there, made once for each state of its lock
-//! files (`setup.rs`). A workspace costs what is changed in it, not what the repository holds. All
-//! workspaces of a repository are seen at the same path, each in namespaces of its own.
+//! files (`setup.rs`), and why that failed last (`failures.rs`). A workspace costs what is changed in it, not what the
+//! repository holds. All workspaces of a repository are seen at the same path, each in namespaces of its own.
 //!
 //! Whether this machine can do that for this user is tried, on the disk of the home (`possible.rs`);
 //! where it cannot, a workspace is a clone of the checkout, where the disk lets files share their blocks
@@ -15,6 +15,7 @@
 mod base;
 mod cache;
 mod error;
+mod failures;
 mod possible;
 mod setup;
 mod source;
@@ -33,9 +34,10 @@ use error::io;
 
 pub use cache::{Layer, Pruned, all, bytes_taken, prune};
 pub use error::LayerError;
+pub use failures::{FailedSetup, failures, forget_failures, note_copy};
 pub use possible::{Possible, Try, clones, possible};
 pub(crate) use setup::EXCLUDE;
-pub use setup::{Missing, decides, forget_failures, last_failure, note_copy};
+pub use setup::{Missing, decides};
 pub use source::{Source, source, why_no_clone};
 
 /// Layers that are held: nobody removes them before this goes.

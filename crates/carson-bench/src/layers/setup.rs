@@ -16,6 +16,7 @@ use carson_proc::find_on_path;
 
 use super::cache;
 use super::error::{LayerError, io};
+use super::failures::{forget, lines, note_of_layer, resting};
 use crate::bench::Bench;
 use carson_home::Home;
 
@@ -27,10 +28,6 @@ pub(crate) const EXCLUDE: &str = "exclude";
 const OF: &str = "of";
 /// The topmost places that it left in the worktree, as JSON.
 const PLACES: &str = "places";
-/// The ending of the file that says why it failed.
-const FAILED: &str = "failed";
-/// How long a setup that failed is not tried again, while nothing changes.
-const RESTS: Duration = Duration::from_secs(3600);
 
 /// Files that say what is installed, in whatever directory.
 const DECIDE: [&str; 80] = [
@@ -190,89 +187,6 @@ pub(super) async fn name(
     Ok(format!("{}{}", cache::SETUP, &named[..16]))
 }
 
-/// Why the setup of a repository failed when it ran last as it is now, if it did.
-#[must_use]
-pub fn last_failure(home: &Home, repo: &Repo) -> Option<String> {
-    let items = fs::read_dir(cache::of_repo(home, &repo.name)).ok()?;
-    let paths = items.flatten().map(|item| item.path());
-    let failed = paths.filter(|path| path.extension().is_some_and(|ending| ending == FAILED));
-    let ours = failed.filter_map(|path| {
-        let why = noted(&path)?.of_lines(&repo.setup)?;
-        Some((path.metadata().and_then(|found| found.modified()).ok(), why))
-    });
-    ours.max_by_key(|(at, _)| *at).map(|(_, why)| why)
-}
-
-/// Notes how the setup of a workspace that is a copy went.
-pub fn note_copy(home: &Home, repo: &Repo, failed: Option<&str>) {
-    let dir = cache::of_repo(home, &repo.name);
-    let path = dir.join("copy").with_extension(FAILED);
-    match failed {
-        None => drop(fs::remove_file(path)),
-        Some(why) => {
-            let _ = crate::private_dir::private_dir(&dir);
-            note(&path, &repo.setup, why);
-        }
-    }
-}
-
-/// A failure, as it was noted.
-struct Noted {
-    /// The name of the lines that failed.
-    lines: String,
-    why: String,
-}
-
-impl Noted {
-    /// Why, where these are the lines that failed.
-    fn of_lines(self, setup: &Setup) -> Option<String> {
-        (self.lines == name_of_lines(setup)).then_some(self.why)
-    }
-}
-
-/// A line for what failed, and one for why.
-fn note(path: &Path, setup: &Setup, why: &str) {
-    let text = format!("{}\n{why}", name_of_lines(setup));
-    if let Err(error) = fs::write(path, text) {
-        tracing::warn!(path = %path.display(), %error, "a failure could not be noted");
-    }
-}
-
-fn noted(path: &Path) -> Option<Noted> {
-    let text = fs::read_to_string(path).ok()?;
-    let (lines, why) = text.split_once('\n')?;
-    Some(Noted {
-        lines: lines.to_owned(),
-        why: why.to_owned(),
-    })
-}
-
-fn name_of_lines(setup: &Setup) -> String {
-    let name = carson_git::name_of(lines(setup).as_bytes());
-    name.map_or_else(String::new, |name| name.to_string())
-}
-
-/// All of them as one text, of which each other list has another.
-fn lines(setup: &Setup) -> String {
-    setup.lines.join("\n\0")
-}
-
-/// Lets every setup that failed be tried again at once.
-pub fn forget_failures(home: &Home) {
-    for repo in home.fleet.repos.values() {
-        forget(&cache::of_repo(home, &repo.name));
-    }
-}
-
-fn forget(layers: &Path) {
-    for item in fs::read_dir(layers).into_iter().flatten().flatten() {
-        let path = item.path();
-        if path.extension().is_some_and(|ending| ending == FAILED) {
-            let _ = fs::remove_file(path);
-        }
-    }
-}
-
 /// What a setup has not left yet.
 #[derive(Clone, Debug)]
 pub struct Missing {
@@ -362,19 +276,22 @@ impl Missing {
         self.dir.with_extension("log")
     }
 
-    /// Why it failed a short time ago, if it did, and in how many minutes it is tried again.
+    /// Why it failed a short time ago, if it did, and in how many minutes it is tried again by a firing that gives it
+    /// so much time.
     #[must_use]
-    pub fn failed(&self) -> Option<(String, u64)> {
-        let path = self.dir.with_extension(FAILED);
-        let at = path.metadata().and_then(|found| found.modified()).ok()?;
-        let left = RESTS.checked_sub(at.elapsed().ok()?)?;
-        Some((noted(&path)?.why, left.as_secs().div_ceil(60)))
+    pub fn failed(&self, within: Duration) -> Option<(String, u64)> {
+        resting(&self.dir, within)
     }
 
-    /// Notes that it failed; what it left goes.
-    pub async fn note_failure(&self, home: &Home, setup: &Setup, why: &str) {
+    /// Notes that it failed, or was cut after so long because its firing had no more time; what it left goes.
+    pub async fn note_failure(
+        &self,
+        home: &Home,
+        setup: &Setup,
+        (why, cut_after): (&str, Option<Duration>),
+    ) {
         cache::gone_for_good(home, &self.dir.with_extension("half")).await;
-        note(&self.dir.with_extension(FAILED), setup, why);
+        note_of_layer(&self.dir, setup, (why, cut_after));
     }
 
     /// Waits until nobody else makes it; `None` when that takes longer than `within`.

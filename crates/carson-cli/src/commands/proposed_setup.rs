@@ -3,7 +3,7 @@
 
 mod ci;
 
-use carson_loop::words::quoted;
+use carson_core::text::shell_word;
 use serde_json::Value;
 
 use super::repository_files::RepositoryFiles;
@@ -127,7 +127,7 @@ fn command(value: &Value) -> Option<Vec<String>> {
         Value::String(text) => Some(steps(text)),
         // No shell reads these.
         Value::Array(words) => {
-            let words = words.iter().map(|word| word.as_str().map(quoted));
+            let words = words.iter().map(|word| word.as_str().map(shell_word));
             Some(vec![words.collect::<Option<Vec<String>>>()?.join(" ")])
         }
         Value::Object(named) => Some(named.values().filter_map(command).flatten().collect()),

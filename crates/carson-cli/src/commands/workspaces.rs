@@ -1,9 +1,11 @@
 //! `carson workspaces`
 
-use carson_bench::layers::Layer;
+use carson_bench::layers::{FailedSetup, Layer};
 use carson_config::Workspaces;
+use carson_core::text::{ago, instant};
 use carson_operator::Ask;
 use carson_operator::workspaces::{List, Prune};
+use chrono::{DateTime, Utc};
 
 use crate::app::App;
 use crate::args::WorkspacesAction;
@@ -27,6 +29,9 @@ pub async fn run(app: &App, action: Option<&WorkspacesAction>) -> Result<u8, Com
                 mib(found.bytes),
                 mib(found.most_bytes)
             ));
+            for failed in &found.failed {
+                print::line(&failed_setup(failed, home.clock.now()));
+            }
             if let Some(why) = &found.because {
                 let what = match found.kind {
                     Workspaces::Clone => "clones",
@@ -60,6 +65,26 @@ fn row(layer: &Layer) -> Vec<String> {
         layer.used_at.format("%Y-%m-%d %H:%M").to_string(),
         layer.in_use.to_string(),
     ]
+}
+
+/// What failed, where its log is, and what runs it again.
+fn failed_setup(failed: &FailedSetup, now: DateTime<Utc>) -> String {
+    let (repo, ago) = (&failed.repo, ago(now - failed.failed_at));
+    // Most reasons name the log themselves.
+    let log = failed.log.as_ref().map(|log| log.display().to_string());
+    let log = log.filter(|log| !failed.why.contains(log));
+    let log = log.map_or_else(String::new, |log| format!("; its log is {log}"));
+    let rests = match failed.rests_until > now {
+        true => format!(
+            "it rests until {}, or `carson workspaces prune`",
+            instant(failed.rests_until)
+        ),
+        false => "the next firing runs it again".to_owned(),
+    };
+    format!(
+        "the setup of {repo} failed {ago}: {}{log}; {rests}",
+        failed.why
+    )
 }
 
 fn mib(bytes: u64) -> u64 {

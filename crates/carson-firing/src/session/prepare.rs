@@ -94,7 +94,7 @@ impl<'h> Prepared<'h> {
         }
         let at = (ask.access(), stage);
         let walls = sandboxed_run::walls_of_session(ctx, rec, &placed.place.mirror, bench, at)?;
-        let hook = guarded_hook(&ctx.home.program, ctx.role.hook_failure);
+        let hook = guarded_hook(&ctx.home.program, ctx.home.path(), ctx.role.hook_failure);
         Ok(Self {
             granted,
             account,

@@ -198,10 +198,13 @@ async fn attempt_ends(
             }
             Next::Again(told(placed, &failure, &verdict))
         }
-        Check::NotReady(_) if attempt == max => {
+        Check::NotReady(output) if attempt == max => {
             said?;
-            let why = "the setup failed in the clean room, so the check was not run";
-            return Err(Halt::Exhausted(why.to_owned()));
+            let how = output.lines().next().unwrap_or_default();
+            let end = verify::in_short(&output);
+            return Err(Halt::Exhausted(format!(
+                "{how}, so the check was not run; its end: {end}"
+            )));
         }
         Check::NotReady(output) => Next::Again(cut(&output, FEEDBACK)),
     })

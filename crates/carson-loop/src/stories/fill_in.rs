@@ -2,24 +2,18 @@
 
 use std::path::Path;
 
+use carson_core::text::shell_word;
+
 /// The line with a path in the place of a word such as `{prompt_file}`, so that the shell reads it as one word, whatever
 /// is in it; quotation marks around the word go.
 #[must_use]
 pub fn fill_in(line: &str, word: &str, path: &Path) -> String {
-    let quoted = quoted(&path.to_string_lossy());
+    let quoted = shell_word(&path.to_string_lossy());
     let mut line = line.to_owned();
     for mark in ["\"", "'", ""] {
         line = line.replace(&format!("{mark}{word}{mark}"), &quoted);
     }
     line
-}
-
-fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:=,".contains(c);
-    match text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

@@ -76,6 +76,9 @@ pub enum NetworkLevel {
     Isolated,
 }
 
+/// How what is said of a launcher begins that does not answer.
+pub(super) const NO_ANSWER: &str = "the launcher does not answer: ";
+
 impl Level {
     /// What a profile that is [`Demand::Required`] does not get; `None` when it gets everything.
     #[must_use]
@@ -101,6 +104,13 @@ impl Level {
         .filter_map(|(missing, what)| missing.then_some(what))
         .collect();
         (!missing.is_empty()).then(|| missing.join(", "))
+    }
+
+    /// What the launcher said in place of an answer: nothing is known of the kernel then.
+    #[must_use]
+    pub fn launcher_failed(&self) -> Option<&str> {
+        let mut said = self.weaker.iter();
+        said.find_map(|why| why.strip_prefix(NO_ANSWER))
     }
 
     /// Reads what the launcher wrote beside a profile.

@@ -5,9 +5,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::own::own_program;
 use crate::sandbox::call::{LAUNCH, PROBE};
-use crate::sandbox::level::Level;
 #[cfg(target_os = "linux")]
 use crate::sandbox::level::Ns;
+use crate::sandbox::level::{Level, NO_ANSWER};
 
 /// What this machine can do for this user. Asks the launcher; nothing lasting is started. A kernel
 /// does not change while we run, so an answer holds for the process.
@@ -27,7 +27,7 @@ pub fn probe() -> Level {
         Ok(level) => ANSWER.get_or_init(|| with_cgroup(level)).clone(),
         Err(error) => {
             let mut level = Level::default();
-            level.weaken(format!("the launcher does not answer: {error}"));
+            level.weaken(format!("{NO_ANSWER}{error}"));
             with_cgroup(level)
         }
     }

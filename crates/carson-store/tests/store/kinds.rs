@@ -63,6 +63,7 @@ async fn a_skip_keeps_its_kind(place: Place) {
         "forge-limit",
         "withdrawn",
         "review-minutes",
+        "setup-runs",
     ];
     let every = carson_core::stops::kinds().filter(|kind| !others.contains(&kind.as_str()));
     assert_eq!(kinds, every.collect::<Vec<_>>());

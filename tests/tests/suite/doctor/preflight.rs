@@ -394,3 +394,25 @@ fn a_sandbox_that_cannot_be_made_leaves_the_issue_where_it_was() {
     let claims = fleet.forge_file("issues/0001.md");
     assert!(!claims.contains("needs:human"), "{claims}");
 }
+
+/// What is wrong with the program beside carson is not said of the kernel.
+#[test]
+fn a_launcher_that_is_none_of_ours_is_called_that() {
+    let fleet = TestFleet::new().with_own_binaries();
+    program(
+        &fleet.binary().with_file_name("carson-launch"),
+        "echo something else",
+    );
+    let doctor = fleet.carson(&["doctor"]).stdout;
+    let level = doctor.lines().find(|line| line.contains("sandbox.level"));
+    let level = level.unwrap_or_else(|| panic!("{doctor}"));
+    assert!(
+        level.contains("puts the walls up does not answer"),
+        "{doctor}"
+    );
+    assert!(
+        doctor.contains("install carson-launch beside carson anew"),
+        "{doctor}"
+    );
+    assert!(!doctor.contains("sandbox.namespaces"), "{doctor}");
+}

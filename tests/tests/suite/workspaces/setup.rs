@@ -142,10 +142,101 @@ fn one_that_fails_is_a_reason_with_its_log_and_is_tried_again_by_hand() {
     assert_eq!(runs(&fleet), 2);
     let doctor = fleet.carson(&["doctor"]);
     assert!(doctor.stdout.contains("repo.widget.setup"), "{doctor:#?}");
+    let failed = &fleet.ok(&["workspaces", "--json"])["failed"];
+    assert_eq!(failed.as_array().map(Vec::len), Some(1), "{failed:#}");
+    assert_eq!(failed[0]["repo"], "widget");
+    let log = failed[0]["log"].as_str().unwrap();
+    assert!(fs::read_to_string(log).unwrap().contains("no such package"));
+    let listed = fleet.carson(&["workspaces"]).stdout;
+    let told = "the setup of widget failed";
+    assert!(listed.contains(told) && listed.contains(log), "{listed}");
     // Mended, it runs at once.
     sets_up(&fleet, &lines.replace("exit 3", "exit 0"));
     let _ = row(&fleet);
     assert_eq!(runs(&fleet), 3);
+}
+
+/// Two wait for one setup: the second is told so, and nobody is told of a preflight that fails.
+#[test]
+fn who_waits_in_vain_for_another_firing_s_is_no_failure() {
+    let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "exit 3");
+    set(&fleet, REPO, "setup_timeout = \"1s\"");
+    assert_eq!(row(&fleet)["skip"], "preflight");
+    sets_up(&fleet, "true");
+    // Whoever runs it holds a lock, by whatever name it has.
+    let turns = || {
+        let layers = fs::read_dir(fleet.home().join("layers/widget")).unwrap();
+        let paths = layers.flatten().map(|item| item.path());
+        let is_turn = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "turn");
+        paths.filter(is_turn).collect::<Vec<_>>()
+    };
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    let held: Vec<fs::File> = turns()
+        .iter()
+        .map(|turn| fs::File::open(turn).unwrap())
+        .collect();
+    assert_eq!(held.len(), 2);
+    held.iter().for_each(|turn| turn.lock().unwrap());
+    assert_eq!(
+        fleet.carson(&["workspaces", "prune", "--all"]).code,
+        Some(0)
+    );
+    fleet.issue("hand", "More", "To do.");
+    let waited = row(&fleet);
+    assert_eq!(
+        (&waited["outcome"], &waited["skip"]),
+        (&"SKIPPED".into(), &"setup-runs".into()),
+        "{waited:#}"
+    );
+    let reason = waited["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("another firing still runs the setup of widget"),
+        "{reason}"
+    );
+    assert!(
+        !fleet
+            .carson(&["doctor"])
+            .stdout
+            .contains("setup of widget failed")
+    );
+    drop(held);
+    assert_eq!(row(&fleet)["outcome"], "OK");
+}
+
+#[test]
+fn one_that_the_wall_clock_of_its_firing_cuts_rests_as_one_that_fails() {
+    let fleet = with_setup("echo '[OK] done'", "echo begun; sleep 60");
+    role(
+        &fleet,
+        "stages = [\"execute\"]\n[limits]\nwall_clock = \"3s\"\n",
+    );
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "TIMED_OUT", "{ended:#}");
+    let failed = &fleet.ok(&["workspaces", "--json"])["failed"][0];
+    let why = failed["why"].as_str().unwrap_or_default();
+    assert!(why.contains("limits.wall_clock of its role"), "{failed:#}");
+}
+
+#[test]
+fn programs_that_it_installs_are_found_behind_the_operators() {
+    let agent = format!(
+        "test \"$(widget-tool)\" = tool; mkdir -p ~/.cargo/bin\n\
+         for name in git timeout planted; do printf '#!/bin/sh\\nexit 7\\n' > ~/.cargo/bin/$name; done\n\
+         chmod +x ~/.cargo/bin/*; planted && exit 1; git --version; {COMMIT}; echo '[OK] done'"
+    );
+    let check = "[promise]\nrun = \"test $(widget-tool) = tool && ! command -v planted\"\n";
+    let setup = "mkdir -p ~/.local/bin; printf '#!/bin/sh\\necho tool\\n' > ~/.local/bin/widget-tool; \
+                 chmod +x ~/.local/bin/widget-tool; widget-tool";
+    for kind in ["layers", "copy"] {
+        let fleet = with_setup(&agent, setup);
+        role(
+            &fleet,
+            &format!("{CHECKED}hook_failure = \"closed\"\n{check}"),
+        );
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "OK", "{kind}: {ended:#}");
+    }
 }
 
 #[test]
@@ -387,8 +478,9 @@ fn one_that_fails_in_the_clean_room_is_told_and_kept() {
     let ended = row(&fleet);
     assert_eq!(ended["outcome"], "FAILED", "{ended:#}");
     let reason = ended["reason"].as_str().unwrap();
+    let how = "the setup ended with exit code 4 in the clean room, so the check was not run";
     assert!(
-        reason.contains("the setup failed in the clean room"),
+        reason.contains(how) && reason.contains("no such lock"),
         "{reason}"
     );
     let logs = fleet.carson(&["logs", ended["id"].as_str().unwrap(), "--transcripts"]);
