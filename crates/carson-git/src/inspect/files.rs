@@ -82,8 +82,9 @@ impl Base {
 
     /// What it has at each path.
     fn entries(&self) -> HashMap<Vec<u8>, IndexEntry> {
-        let keyed = |entry: IndexEntry| (entry.path.clone(), entry);
-        self.index.iter().map(keyed).collect()
+        let mut entries = HashMap::with_capacity(self.index.len());
+        entries.extend(self.index.iter().map(|entry| (entry.path.clone(), entry)));
+        entries
     }
 }
 
@@ -97,7 +98,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         submodules,
     } = ground;
     let entries = base.entries();
-    let rules = BaseRules::of(objects, &base.index);
+    let rules = BaseRules::of(objects, &entries);
     let is_link =
         |(path, entry): (&Vec<u8>, &IndexEntry)| (entry.mode == LINK).then(|| path.clone());
     let mut walk = Walk {

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use git2::{Index, Oid};
+use git2::{IndexEntry, Oid};
 
 use super::generated;
 use super::ignored::Rules;
@@ -32,16 +32,16 @@ pub(super) struct BaseRules<'o> {
 }
 
 impl<'o> BaseRules<'o> {
-    /// Those of the checkout.
-    pub(super) fn of(objects: &'o Objects, index: &Index) -> Self {
+    /// Those of the checkout, which has these entries.
+    pub(super) fn of(objects: &'o Objects, entries: &HashMap<Vec<u8>, IndexEntry>) -> Self {
         let named = |name: &str| {
             let dir = |path: &[u8]| match path.strip_suffix(name.as_bytes())? {
                 [] => Some(Vec::new()),
                 [dir @ .., b'/'] => Some(dir.to_vec()),
                 _ => None,
             };
-            let all = index.iter();
-            all.filter_map(|entry| Some((dir(&entry.path)?, entry.id)))
+            let all = entries.iter();
+            all.filter_map(|(path, entry)| Some((dir(path)?, entry.id)))
                 .collect()
         };
         Self {
