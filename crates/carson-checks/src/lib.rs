@@ -54,7 +54,7 @@ pub use subject::{Scene, Trouble};
 pub use findings::{Failed, Findings};
 pub use measured::note_checkout;
 pub use preflight::{account_is_usable, always, refuse, with_work};
-pub use promise::{Baseline, BaselineEnd, FAILS, fails_on_base};
+pub use promise::{Baseline, BaselineEnd, FAILS, beside, fails_on_base};
 pub use streak::{Streak, Word};
 
 /// How a check went.

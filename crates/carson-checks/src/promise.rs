@@ -1,6 +1,8 @@
 //! What is known of the checks of a role and its repositories before its sessions have worked.
 
-use carson_config::Role;
+use std::path::Path;
+
+use carson_config::{Repo, Role};
 use carson_core::RepoName;
 use carson_core::work::WorkKey;
 use carson_home::Home;
@@ -17,6 +19,9 @@ pub struct Baseline {
     pub base: String,
     /// What was run.
     pub run: String,
+    /// What lay there beside the commit: see [`beside`].
+    #[serde(default)]
+    pub beside: String,
     /// How.
     pub ended: BaselineEnd,
     /// The end of what it printed when it did not pass, on one line.
@@ -71,6 +76,13 @@ impl Baseline {
         }
     }
 
+    /// Whether it was this that was run, on what is beside the commit now: who mends the setup or an included file
+    /// waits for no other commit.
+    #[must_use]
+    pub fn is_of(&self, run: &str, repo: &Repo) -> bool {
+        self.run == run && self.beside == beside(repo)
+    }
+
     /// Whether sessions on this work would be paid once more for what they could not mend.
     #[must_use]
     pub fn is_unmended(&self, work: WorkKey) -> bool {
@@ -78,9 +90,23 @@ impl Baseline {
     }
 }
 
+/// What lies in a workspace beside the commit, by the settings: lines of the setup, toolchains, and included files as
+/// they are now. Empty without any.
+#[must_use]
+pub fn beside(repo: &Repo) -> String {
+    let changed_at = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+    let mut all: Vec<String> = repo.setup.lines.clone();
+    all.extend(repo.setup.toolchains.iter().map(|one| format!("{one:?}")));
+    all.extend(repo.include.iter().map(|one| {
+        let (from, to) = (one.from.display(), one.to.display());
+        format!("{from} {to} {:?}", changed_at(&one.from))
+    }));
+    all.join("\n")
+}
+
 /// What somebody can do about a check that fails before any work.
-pub const FAILS: &str = "mend it in the repository, or promise.run of the role or check of the repository; where that is what its issues are about, \
-     nothing is wrong";
+pub const FAILS: &str = "mend it in the repository, or what it needs (setup or include of the repository), or the line itself (promise.run of the \
+     role, check of the repository); where that is what its issues are about, nothing is wrong";
 
 /// That it fails there, and how.
 #[must_use]
@@ -96,17 +122,18 @@ pub fn fails_on_base(repo: &RepoName, said: &str) -> String {
 pub(crate) async fn runs(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
     let repos = role.repos.iter();
     let repos = repos.filter_map(|name| scene.home.fleet.repos.get(name));
-    let checked: Vec<(&RepoName, String)> = repos
-        .filter_map(|repo| Some((&repo.name, role.checks_line(repo)?)))
+    let checked: Vec<(&Repo, String)> = repos
+        .filter_map(|repo| Some((repo, role.checks_line(repo)?)))
         .collect();
     if checked.is_empty() || scene.database.is_some() {
         return None;
     }
     let mut fails = None;
     for (repo, run) in checked {
-        let known = Baseline::known(scene.home, role, repo).await;
-        let known = known.filter(|known| known.run == run);
+        let known = Baseline::known(scene.home, role, &repo.name).await;
+        let known = known.filter(|known| known.is_of(&run, repo));
         let Some(known) = known else { continue };
+        let repo = &repo.name;
         match known.ended {
             BaselineEnd::Unable(why) => {
                 return Some(Verdict::error(format!("in {repo}: {why}")));

@@ -579,7 +579,7 @@ pub struct Firings {
     /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Skipped slots too.
+    /// Those that were skipped too: slots, and firings that ended before they had made anything.
     #[arg(long)]
     pub all: bool,
     /// Only those that ended so: `OK`, `PARTIAL`, `FAILED`, …; docs/OPERATIONS.md lists them.

@@ -137,7 +137,8 @@ pub(crate) struct RepoSection {
     #[schemars(extend("examples" = [["main", "v*"]]))]
     pub protected: Vec<String>,
     /// `RULE:FILE` of what looks like a secret and may be pushed all the same; the reason of a
-    /// firing that was blocked for one names both; `*` stands for anything.
+    /// firing that was blocked for one names both; `*` stands for anything. `known` is none of these
+    /// rules: what Carson itself holds, an included file's values among it, never leaves.
     #[schemars(extend("examples" = [["private-key:tests/fixtures/*"]]))]
     pub allow_secrets: Vec<String>,
     /// Names that never leave in what is pushed, in any case: of customers, hosts, people.

@@ -68,13 +68,8 @@ pub(crate) async fn complete(
         )));
     }
     let within = site.repo.setup.timeout.min(ctx.remaining());
-    if let Some((why, minutes)) = missing.failed(within).filter(|_| !ctx.by_hand) {
-        let why = format!(
-            "it was not run again: it failed a short time ago ({why}). It is tried again in {minutes} \
-             minutes, when something changes on which it depends, by `carson fire`, or after \
-             `carson workspaces prune`"
-        );
-        return Err(refuse(rec, site.repo, &why));
+    if let Some(failed) = missing.failed(within).filter(|_| !ctx.by_hand) {
+        return Err(not_again(rec, site.repo, failed));
     }
     if let Err(why) = make(ctx, rec, site, &held, &missing).await? {
         // A wall clock that is over says more of the firing than of the setup: it holds back who has no more time.
@@ -88,6 +83,35 @@ pub(crate) async fn complete(
     }
     let made = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
     Ok(made.await)
+}
+
+/// Before anything is taken: a setup that failed a short time ago is not run again, so nobody claims work for it.
+///
+/// # Errors
+/// That it failed.
+pub(crate) async fn may_run(ctx: &Ctx<'_>, rec: &mut Record, repo: &Repo) -> Result<(), Halt> {
+    if ctx.by_hand || repo.setup.lines.is_empty() {
+        return Ok(());
+    }
+    let mirror = ctx.home.mirror(repo);
+    // What cannot be found out now is where the workspace is made.
+    let Ok(base) = mirror.resolve(&repo.base).await else {
+        return Ok(());
+    };
+    let within = repo.setup.timeout.min(ctx.remaining());
+    match layers::rests(ctx.home, (ctx.role, repo), &mirror, &base, within).await {
+        Some(failed) => Err(not_again(rec, repo, failed)),
+        None => Ok(()),
+    }
+}
+
+fn not_again(rec: &mut Record, repo: &Repo, (why, minutes): (String, u64)) -> Halt {
+    let why = format!(
+        "it was not run again: it failed a short time ago ({why}). It is tried again in {minutes} \
+         minutes, when something changes on which it depends, by `carson fire`, or after \
+         `carson workspaces prune`"
+    );
+    refuse(rec, repo, &why)
 }
 
 /// Runs the lines in a workspace of their own; why what they left is none.

@@ -23,7 +23,7 @@ pub struct List {
     pub role: Option<String>,
     /// Only since then: how long ago (2h, 3d, 1w), `today`, `yesterday`, or a day.
     pub since: Option<String>,
-    /// Skipped slots too.
+    /// Those that were skipped too: slots, and firings that ended before they had made anything.
     #[serde(default)]
     pub all: bool,
     /// Only those that ended so, as `PARTIAL`.

@@ -93,8 +93,11 @@ impl Ask for Prune {
     type Answer = Pruned;
 
     async fn answer(self, home: &Home) -> Result<Self::Answer, Refusal> {
-        layers::forget_failures(home);
+        let forgotten = layers::forget_failures(home);
         let most = if self.all { 0 } else { most_bytes(home) };
-        Ok(layers::prune(home, most).await)
+        Ok(Pruned {
+            forgotten,
+            ..layers::prune(home, most).await
+        })
     }
 }

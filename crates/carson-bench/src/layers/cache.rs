@@ -51,6 +51,8 @@ pub struct Pruned {
     pub removed: Vec<Layer>,
     /// The bytes that the rest take.
     pub left: u64,
+    /// Setups that had failed, and are run again at once.
+    pub forgotten: usize,
 }
 
 /// The layers of one repository.
@@ -137,7 +139,11 @@ pub async fn prune(home: &Home, most: u64) -> Pruned {
             removed.push(layer);
         }
     }
-    Pruned { removed, left }
+    Pruned {
+        removed,
+        left,
+        forgotten: 0,
+    }
 }
 
 /// Takes a layer out of use, then removes it.

@@ -135,20 +135,20 @@ pub(super) fn lines(setup: &Setup) -> String {
     setup.lines.join("\n\0")
 }
 
-/// Lets every setup that failed be tried again at once.
-pub fn forget_failures(home: &Home) {
-    for repo in home.fleet.repos.values() {
-        forget(&cache::of_repo(home, &repo.name));
-    }
+/// Lets every setup that failed be tried again at once; how many there were.
+pub fn forget_failures(home: &Home) -> usize {
+    let repos = home.fleet.repos.values();
+    repos
+        .map(|repo| forget(&cache::of_repo(home, &repo.name)))
+        .sum()
 }
 
-pub(super) fn forget(layers: &Path) {
-    for item in fs::read_dir(layers).into_iter().flatten().flatten() {
-        let path = item.path();
-        if path.extension().is_some_and(|ending| ending == FAILED) {
-            let _ = fs::remove_file(path);
-        }
-    }
+/// The same of one repository.
+pub(super) fn forget(layers: &Path) -> usize {
+    let items = fs::read_dir(layers).into_iter().flatten().flatten();
+    let paths = items.map(|item| item.path());
+    let failed = paths.filter(|path| path.extension().is_some_and(|ending| ending == FAILED));
+    failed.filter(|path| fs::remove_file(path).is_ok()).count()
 }
 
 #[cfg(test)]

@@ -150,6 +150,26 @@ pub async fn foreseen(home: &Home, role: &Role, repo: &Repo) -> Result<Stand, St
     })
 }
 
+/// Why the setup of a repository failed a short time ago as it would be run now by this role, and in how many minutes a
+/// firing that gives it so much time runs it again; `None` where it is to be run, or has left something.
+pub async fn rests(
+    home: &Home,
+    (role, repo): (&Role, &Repo),
+    mirror: &Mirror,
+    base: &Oid,
+    within: std::time::Duration,
+) -> Option<(String, u64)> {
+    if repo.setup.lines.is_empty() || why_no_layers(home, role).is_some() {
+        return None;
+    }
+    let name = setup::name(home, role, repo, mirror, base).await.ok()?;
+    let missing = Missing::at(&cache::of_repo(home, &repo.name), &name);
+    match missing.made() {
+        Some(_) => None,
+        None => missing.failed(within),
+    }
+}
+
 /// The downloads that are there, without links: a mount follows none.
 fn caches(home: &Home, repo: &Repo) -> Vec<(&'static str, PathBuf)> {
     let Some(user) = &home.user_home else {

@@ -35,7 +35,7 @@ pub enum IssueAction {
     /// Show one issue with its comments.
     Show {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -43,7 +43,7 @@ pub enum IssueAction {
     /// Close an issue.
     Close {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -51,7 +51,7 @@ pub enum IssueAction {
     /// Open a closed issue again; `carson retry` gives it to its role.
     Reopen {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -59,7 +59,7 @@ pub enum IssueAction {
     /// Add labels to an issue and take labels away.
     Label {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         /// Labels that it gets.
         #[arg(long, value_name = "LABEL", value_delimiter = ',')]
@@ -73,7 +73,7 @@ pub enum IssueAction {
     /// Change the title or the text of an issue.
     Edit {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         /// Its new title.
         #[arg(short, long)]
@@ -117,7 +117,7 @@ pub enum PrAction {
     /// Show one pull request with its comments.
     Show {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -125,7 +125,7 @@ pub enum PrAction {
     /// Show what a pull request changes.
     Diff {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -133,7 +133,7 @@ pub enum PrAction {
     /// Show what checks say of a pull request, and whether it can be merged.
     Checks {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -141,7 +141,7 @@ pub enum PrAction {
     /// Show the reviews of a pull request, and what is said about its lines.
     Reviews {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -149,7 +149,7 @@ pub enum PrAction {
     /// Make a draft ready for review.
     Ready {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         #[command(flatten)]
         repo: RepoArg,
@@ -157,7 +157,7 @@ pub enum PrAction {
     /// Merge a pull request into its base branch; its issue is closed as done.
     Merge {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         /// Do not ask.
         #[arg(long)]
@@ -172,7 +172,7 @@ pub enum PrAction {
     /// Close a pull request without merging it; its branch stays, its issue goes back.
     Close {
         /// Its number.
-        #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+        #[arg(value_parser = number)]
         number: u64,
         /// Why, as a comment there.
         #[arg(short, long, default_value = "", allow_hyphen_values = true)]
@@ -180,4 +180,11 @@ pub enum PrAction {
         #[command(flatten)]
         repo: RepoArg,
     },
+}
+
+/// A number as people write it: lists have it behind a `#`.
+fn number(text: &str) -> Result<u64, String> {
+    let bare = text.strip_prefix('#').unwrap_or(text);
+    let number = bare.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "it is no number of an issue or pull request, as 7 or '#7'".to_owned())
 }

@@ -24,6 +24,10 @@ pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
         return one(app, id).await;
     }
     let home = app.home_in_any_case().await?;
+    let none = match args.all {
+        true => "no firing yet",
+        false => "no firing yet; `carson firings --all` lists those that were skipped, too",
+    };
     let list = List {
         role: args.role,
         since: args.since,
@@ -34,7 +38,7 @@ pub async fn run(app: &App, args: Firings) -> Result<u8, CommandError> {
     let rows = list.answer(&home).await?;
     let now = home.clock.now();
     let row = |row: &Firing| table_row(row, now);
-    print::list(app.json, &rows, "no firing yet", &HEADER, row);
+    print::list(app.json, &rows, none, &HEADER, row);
     let more = u32::try_from(rows.len()).is_ok_and(|rows| rows == args.limit);
     if more && !app.json {
         print::error(&format!(

@@ -263,6 +263,12 @@ impl Done {
             }
         }
         print::line("next:");
+        if !self.scaffold.proposal.setup.is_empty() {
+            print::line(&format!(
+                "  edit {}: take the # off `setup`, where the check needs what that installs",
+                self.scaffold.settings.display()
+            ));
+        }
         if begun.hosted.slug.is_some() {
             print::line(&format!("  {carson} labels bootstrap"));
         }

@@ -44,8 +44,13 @@ pub async fn run(app: &App, action: Option<&WorkspacesAction>) -> Result<u8, Com
         Some(WorkspacesAction::Prune { all }) => {
             let done = Prune { all: *all }.answer(&home).await?;
             let removed = done.removed.iter().map(|layer| layer.bytes).sum();
+            let again = match done.forgotten {
+                0 => String::new(),
+                1 => "; a setup that failed is run again at once".to_owned(),
+                more => format!("; {more} setups that failed are run again at once"),
+            };
             let text = format!(
-                "{} removed, {} MiB; {} MiB stay",
+                "{} removed, {} MiB; {} MiB stay{again}",
                 done.removed.len(),
                 mib(removed),
                 mib(done.left)
@@ -76,7 +81,7 @@ fn failed_setup(failed: &FailedSetup, now: DateTime<Utc>) -> String {
     let log = log.map_or_else(String::new, |log| format!("; its log is {log}"));
     let rests = match failed.rests_until > now {
         true => format!(
-            "it rests until {}, or `carson workspaces prune`",
+            "it rests until {}, or `carson fire`, or `carson workspaces prune`",
             instant(failed.rests_until)
         ),
         false => "the next firing runs it again".to_owned(),

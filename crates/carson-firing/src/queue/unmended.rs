@@ -28,7 +28,9 @@ impl Unmended {
         let Some((known, at)) = known else {
             return Self::default();
         };
-        if role.checks_line(repo).as_ref() != Some(&known.run) || known.unmended.is_empty() {
+        let run = role.checks_line(repo);
+        let is_same = run.is_some_and(|run| known.is_of(&run, repo));
+        if !is_same || known.unmended.is_empty() {
             return Self::default();
         }
         let base = home.mirror(repo).resolve(&repo.base).await;

@@ -20,6 +20,7 @@ use crate::queue::{self, Held, Looked, Unmended};
 use crate::reached::{FirstTry, Taken};
 use crate::record::Record;
 use crate::second_try;
+use crate::setup;
 use crate::stale_claims;
 use carson_home::halt::{OrBroken, describe_error};
 
@@ -64,6 +65,7 @@ pub(super) async fn pick<'h>(ctx: &Ctx<'h>, rec: &mut Record) -> Result<Taken<'h
             continue;
         }
         check(ctx, rec, repo, &forge).await?;
+        setup::may_run(ctx, rec, repo).await?;
         let unmended = Unmended::of(ctx.home, ctx.role, repo, ctx.now()).await;
         // Whoever comes before them may mend what stands in their way.
         ready.sort_by_key(|issue| unmended.has(issue.number));

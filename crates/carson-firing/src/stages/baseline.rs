@@ -41,7 +41,7 @@ pub(crate) async fn run<'r, 'h>(
     }
     let base = placed.place.worktree.base.clone();
     let known = Baseline::known(ctx.home, ctx.role, &repo.name).await;
-    let known = known.filter(|known| known.run == run);
+    let known = known.filter(|known| known.is_of(&run, repo));
     let failed = known.as_ref().map(|known| &known.ended);
     let is_told = matches!(failed, Some(BaselineEnd::Failed(_)));
     let before = known.clone();
@@ -68,6 +68,7 @@ pub(crate) async fn run<'r, 'h>(
     let found = Baseline {
         base: base.into(),
         run,
+        beside: carson_checks::beside(repo),
         ended: ended.clone(),
         said: said.clone(),
         unmended: before

@@ -237,10 +237,22 @@ fn leaked(leaks: &[Leak]) -> Option<String> {
             list(leaks.iter().map(Leak::at))
         ));
     }
+    let known = leaks.iter().any(|leak| leak.rule == carson_redact::KNOWN);
+    let seen = leaks.iter().any(|leak| leak.rule != carson_redact::KNOWN);
+    let mut way_out = Vec::new();
+    if known {
+        way_out.push(
+            "`known` is a value that Carson holds, of a key, of a variable that is passed or of an included file, and \
+             never leaves: one that may be in the repository belongs in none of these",
+        );
+    }
+    if seen {
+        way_out.push("a false alarm goes into allow_secrets of the repository as RULE:FILE");
+    }
     Some(format!(
-        "the work holds what looks like a secret, and nothing was pushed: {}; a false alarm goes \
-         into allow_secrets of the repository as RULE:FILE",
-        list(leaks.iter().map(one))
+        "the work holds what looks like a secret, and nothing was pushed: {}; {}",
+        list(leaks.iter().map(one)),
+        way_out.join("; ")
     ))
 }
 

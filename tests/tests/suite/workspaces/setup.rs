@@ -8,6 +8,7 @@ use carson_tests::until;
 use serde_json::Value;
 
 use super::{COMMIT, does, layers, role, row, set};
+use crate::daemon::Daemon;
 use crate::faults::fleet;
 
 const REPO: &str = "[repos.widget]";
@@ -154,6 +155,57 @@ fn one_that_fails_is_a_reason_with_its_log_and_is_tried_again_by_hand() {
     sets_up(&fleet, &lines.replace("exit 3", "exit 0"));
     let _ = row(&fleet);
     assert_eq!(runs(&fleet), 3);
+}
+
+/// What is beside the commit decides, too: a base that failed without the setup is asked again with it.
+#[test]
+fn a_base_that_failed_before_there_was_one_is_asked_again() {
+    let fleet = fleet(&format!("{COMMIT}; echo '[OK] done'"), "");
+    let check = "[promise]\nrun = \"echo no tool; test -e tool\"\n[limits]\nmax_attempts = 1\n";
+    role(&fleet, &format!("{CHECKED}{check}"));
+    let told = "fails on the untouched base";
+    let ran = fleet.fire("hand");
+    assert_eq!(ran.json()["outcome"], "FAILED", "{ran:#?}");
+    assert!(ran.stderr.contains(told), "{ran:#?}");
+    assert!(fleet.carson(&["doctor"]).stdout.contains(told));
+    set(&fleet, REPO, "setup = [\"touch tool\"]");
+    assert!(!fleet.carson(&["doctor"]).stdout.contains(told));
+    let ran = fleet.fire("hand");
+    assert_eq!(ran.json()["outcome"], "OK", "{ran:#?}");
+    assert!(!ran.stderr.contains(told), "{ran:#?}");
+}
+
+/// Work is claimed for a setup that runs, and for none that rests; what mends it is seen at the next slot.
+#[test]
+fn nobody_claims_work_for_one_that_rests() {
+    let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "");
+    let shared = fleet.shared();
+    let lines = format!(
+        "echo ran >> {}/runs; grep -q mended package-lock.json",
+        shared.display()
+    );
+    sets_up(&fleet, &lines);
+    fleet.role_at("hand", "sh", "* * * * * *", "stages = [\"execute\"]\n");
+    let daemon = Daemon::start(&fleet, &[]);
+    let ended = |outcome: &str| -> Vec<Value> {
+        let rows = fleet.ok(&["firings", "--all", "--limit", "1000", "--json"]);
+        let rows = rows.as_array().unwrap().iter();
+        let ended = rows.filter(|row| row["outcome"] == outcome && row["ended_at"].is_string());
+        ended.cloned().collect()
+    };
+    until("three slots to be skipped", || {
+        (ended("SKIPPED").len() > 3).then_some(())
+    });
+    assert_eq!(runs(&fleet), 1);
+    let skipped = ended("SKIPPED");
+    let took = skipped.iter().filter(|row| row["work"].is_string());
+    assert_eq!(took.count(), 1, "{skipped:#?}");
+    fleet.commit_to_main(&[("package-lock.json", "{ \"mended\": 1 }\n")]);
+    until("the mended setup to run", || {
+        (!ended("OK").is_empty()).then_some(())
+    });
+    assert_eq!(runs(&fleet), 2);
+    drop(daemon);
 }
 
 /// Two wait for one setup: the second is told so, and nobody is told of a preflight that fails.
