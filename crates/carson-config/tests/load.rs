@@ -171,6 +171,23 @@ fn names_of_others_and_keys_that_are_none_are_refused() {
 }
 
 #[test]
+fn a_setup_that_no_shell_takes_is_found() {
+    let home = good_home();
+    let with_setup = |setup: &str| {
+        let repo = "[repos.widget]\n";
+        assert!(SETTINGS.contains(repo), "{SETTINGS}");
+        let text = SETTINGS.replace(repo, &format!("{repo}setup = {setup}\n"));
+        write(home.path(), "carson.toml", &text);
+        load(&options(home.path(), &[]))
+    };
+    assert!(with_setup("[\"npm ci\"]").is_ok());
+    assert!(with_setup("[\"a\\u0000b\"]").is_err());
+    assert!(findings(home.path()).contains("holds a NUL"));
+    assert!(with_setup(&format!("[{:?}]", "true; ".repeat(20_000))).is_err());
+    assert!(findings(home.path()).contains("put them into a script"));
+}
+
+#[test]
 fn who_has_no_thread_or_no_pull_request_is_granted_no_words_of_one() {
     let dir = good_home();
     for (kind, grant, says) in [

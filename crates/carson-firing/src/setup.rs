@@ -30,14 +30,20 @@ use crate::toolchains;
 const KEPT: usize = 1024 * 1024;
 /// Letters of its end that a reason has.
 const TOLD: usize = 300;
-/// In a copy: tells git what the lines left and it does not ignore, so that no session takes it for its work.
-const NAME_WHAT_IS_LEFT: &str = "set +x; info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"; \
+/// In a copy, and in the clean room of one: what the lines changed of tracked files is taken out again, and git is told
+/// what they left and it does not ignore, so that no session takes it for its work.
+const PUT_BACK: &str = "set +x; cd \"$CARSON_WORKTREE\" || exit 1; \
+    git -c core.hooksPath=/dev/null reset --quiet --hard HEAD || exit 1; \
+    info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"; \
     git ls-files --others --exclude-standard | head -n 20000 | sed 's,^,/,' >> \"$info/exclude\"";
+
+/// The exit code of a setup of which every line ran and passed. A line that ends the shell itself (`exit 0`, `exec`, a
+/// trap) ends it with another one, and is no good setup unless it is the last.
+const ALL_RAN: i32 = 86;
 
 /// Behind each line: one that did not end with 0 ends the setup. `-e` alone passes over what fails in front of `&&`
 /// or behind `!` (POSIX.1-2024, Shell Command Language, 2.15, `set -e`).
-const MUST_PASS: &str =
-    "{ carson_step=$?; test \"$carson_step\" -eq 0 || exit \"$carson_step\"; } 2>/dev/null";
+const MUST_PASS: &str = "{ carson_step=$?; case $carson_step in 0) ;; *) \\exit \"$carson_step\" ;; esac; } 2>/dev/null";
 
 /// Makes the layer that is missing, if one is. What the workspace stands on then; `None` for a copy.
 pub(crate) async fn complete(
@@ -176,7 +182,7 @@ pub(crate) async fn in_place(
     rec: &mut Record,
     site: &Site<'_>,
 ) -> Result<Result<(), Failed>, Halt> {
-    let done = lines(ctx, rec, site, site.bench, NAME_WHAT_IS_LEFT).await?;
+    let done = lines(ctx, rec, site, site.bench, PUT_BACK).await?;
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
@@ -257,17 +263,24 @@ async fn lines(
     Ok(done)
 }
 
-/// The lines in their order, in one shell, and what follows them. Each is said before what it prints.
+/// The lines in their order, in one shell, and what follows them. Each is said before what it prints. The last one may
+/// end its shell: nothing comes behind it. No line makes another word of those that are ours (`\\eval`: no alias).
 fn script(lines: &[String], then: &str) -> String {
     let mut script = "exec 2>&1; set -ex\n".to_owned();
-    for line in lines {
-        script.push_str(&format!("eval {}\n{MUST_PASS}\n", shell_word(line)));
+    let last = lines.len().saturating_sub(1);
+    for (at, line) in lines.iter().enumerate() {
+        let step = format!("\\eval {}", shell_word(line));
+        let step = match at == last {
+            true => format!("( {step}\n)"),
+            false => step,
+        };
+        script.push_str(&format!("{step}\n{MUST_PASS}\n"));
     }
-    script + then
+    format!("{script}{then}\n{{ \\exit {ALL_RAN}; }} 2>/dev/null")
 }
 
 fn passed(done: &Finished) -> bool {
-    done.success() && done.stopped.is_none()
+    done.exit == Exit::Code(ALL_RAN) && done.stopped.is_none()
 }
 
 fn said(ctx: &Ctx<'_>, repo: &Repo, done: &Finished) -> String {
@@ -289,6 +302,9 @@ fn how(repo: &Repo, done: &Finished) -> String {
             "was stopped: it printed more than is read of a program".to_owned()
         }
         (Some(stopped), _) => format!("was stopped ({stopped:?})"),
+        (None, Exit::Code(0)) => {
+            "ended before its last step: one before that ended the shell (exit, exec, return or a trap)".to_owned()
+        }
         (None, Exit::Code(code)) => format!("ended with exit code {code}"),
         (None, exit) => format!("ended with {exit}"),
     }

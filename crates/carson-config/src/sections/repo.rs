@@ -15,6 +15,10 @@ use crate::paths::Paths;
 use crate::raw::{IncludeSection, RepoSection};
 use crate::role_file::Promise;
 
+/// Bytes of a setup: all of it is one argument of a shell, of which Linux takes 128 KiB (execve(2)), and quoting
+/// adds some.
+const LONGEST_SETUP: usize = 64 * 1024;
+
 const URL: &str = "url = \"git@host:owner/name.git\" or a path";
 
 /// The few rules of git-check-ref-format that people break.
@@ -75,6 +79,18 @@ pub(crate) fn repos(
         }
         let mut lines = section.setup;
         lines.retain(|line| !line.trim().is_empty());
+        let key = format!("{at}.setup");
+        if lines.iter().any(|line| line.contains('\0')) {
+            check.problem(
+                &key,
+                "a line holds a NUL, which no shell takes",
+                "leave it out",
+            );
+        }
+        if lines.iter().map(String::len).sum::<usize>() > LONGEST_SETUP {
+            let problem = format!("the lines are longer than {LONGEST_SETUP} bytes together");
+            check.problem(&key, problem, "put them into a script of the repository");
+        }
         let setup = Setup {
             lines,
             inputs: section.setup_inputs,

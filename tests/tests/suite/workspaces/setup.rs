@@ -597,6 +597,35 @@ fn a_line_that_does_not_pass_ends_it_whatever_comes_after() {
         assert!(reason.contains("exit code 1"), "{reason}");
         assert!(!reason.contains("echo end"), "{reason}");
     }
+    // A line that ends the shell keeps those behind it from running; none makes other words of ours.
+    let early = "ended before its last step";
+    for (lines, how) in [
+        (r#"["[ -d nope ] || exit 0", "false"]"#, early),
+        (r#"["exec true", "false"]"#, early),
+        (r#"["trap 'exit 0' EXIT", "true"]"#, early),
+        (r#"["set -n", "false"]"#, early),
+        (r#"["alias eval=: exit=:", "false", "true"]"#, "exit code 1"),
+        (
+            r#"["test() { return 0; }; set +e", "false", "true"]"#,
+            "exit code 1",
+        ),
+    ] {
+        let fleet = with_setup("echo '[OK] done'", "");
+        set_lines(&fleet, lines);
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "SKIPPED", "{lines}: {ended:#}");
+        let reason = ended["reason"].as_str().unwrap();
+        assert!(reason.contains(how), "{lines}: {reason}");
+    }
+    for lines in [
+        r#"["[ -d nope ] || exit 0; false"]"#,
+        r#"["true", "exec true"]"#,
+    ] {
+        let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "");
+        set_lines(&fleet, lines);
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "OK", "{lines}: {ended:#}");
+    }
     // One shell: what a line says holds for the next.
     let agent = format!("test \"$(cat node_modules/it)\" = \"it's\"; {COMMIT}; echo '[OK] done'");
     let fleet = with_setup(&agent, "");
@@ -605,6 +634,28 @@ fn a_line_that_does_not_pass_ends_it_whatever_comes_after() {
     set_lines(&fleet, lines);
     let ended = row(&fleet);
     assert_eq!(ended["outcome"], "OK", "{ended:#}");
+}
+
+/// What is judged is the commit, whatever a setup makes of its files.
+#[test]
+fn what_it_changes_of_tracked_files_is_put_back_before_anybody_judges() {
+    let agent =
+        "echo 'echo fixed > src/lib.js' > setup.sh; git commit --quiet -am Setup; echo '[OK] done'";
+    let check = "[promise]\nrun = \"grep fixed src/lib.js\"\n[limits]\nmax_attempts = 1\n";
+    for kind in ["layers", "copy"] {
+        let fleet = with_setup(agent, "sh setup.sh");
+        fleet.commit_to_main(&[("setup.sh", "true\n")]);
+        role(&fleet, &format!("{CHECKED}{check}"));
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "FAILED", "{kind}: {ended:#}");
+        // Nor is what the setup of a base changes anybody's work.
+        let fleet = with_setup("echo '[SILENT]'", "cd src; echo changed > lib.js");
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "SILENT", "{kind}: {ended:#}");
+        assert_eq!(fleet.branches(), Vec::<String>::new(), "{kind}");
+    }
 }
 
 /// The work breaks what the setup does: nobody could work on after it is merged.
