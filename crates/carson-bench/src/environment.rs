@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carson_config::{Account, Family, HookFailure, Role, family, passes};
 use carson_core::work::WorkKey;
@@ -162,6 +162,25 @@ impl Bench {
         }
         env.0
     }
+}
+
+/// The same environment, in which nothing is found by its name that was installed in this home: what a repository's setup
+/// installs answers no question of the operator's.
+#[must_use]
+pub fn without_programs_of(
+    home: &Path,
+    environment: Vec<(OsString, OsString)>,
+) -> Vec<(OsString, OsString)> {
+    let own = |(name, value): (OsString, OsString)| {
+        if name != "PATH" {
+            return (name, value);
+        }
+        let is_own = |place: &PathBuf| PROGRAMS.iter().any(|own| *place == home.join(own));
+        let others = std::env::split_paths(&value).filter(|place| !is_own(place));
+        let others = std::env::join_paths(others).unwrap_or_default();
+        (name, others)
+    };
+    environment.into_iter().map(own).collect()
 }
 
 #[derive(Default)]

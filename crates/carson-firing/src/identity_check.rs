@@ -15,6 +15,7 @@ use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
 use crate::sandboxed_run;
+use carson_bench::environment::without_programs_of;
 use carson_home::halt::OrBroken;
 
 /// How long the command may take.
@@ -42,10 +43,11 @@ pub(crate) async fn run(
     );
     let (mirror, bench) = (&place.mirror, &place.bench);
     let walls = sandboxed_run::walls(ctx, rec, mirror, bench, Access::Read, "identity")?;
+    let environment = placed.environment(ctx, rec, bench, 0)?;
     let command = Command::new("/bin/sh", bench.seen_tree())
         .arg("-c")
         .arg(&check.run)
-        .exact_env(placed.environment(ctx, rec, bench, 0)?)
+        .exact_env(without_programs_of(&bench.seen_home(), environment))
         .confined(walls.profile());
     let done = supervise(
         &command,

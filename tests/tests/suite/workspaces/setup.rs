@@ -291,6 +291,25 @@ fn programs_that_it_installs_are_found_behind_the_operators() {
     }
 }
 
+/// A repository does not say who its sessions are.
+#[test]
+fn what_it_installs_answers_no_identity_check() {
+    let setup = "mkdir -p ~/.local/bin; printf '#!/bin/sh\\necho prod\\n' > ~/.local/bin/who-is-it; \
+                 chmod +x ~/.local/bin/who-is-it; who-is-it";
+    let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), setup);
+    let identity = "stages = [\"execute\"]\n[identity]\ncheck = \"who-is-it\"\nexpect = \"prod\"\n";
+    role(&fleet, identity);
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "SKIPPED", "{ended:#}");
+    assert!(
+        ended["reason"]
+            .as_str()
+            .unwrap()
+            .contains("role.hand.identity"),
+        "{ended:#}"
+    );
+}
+
 #[test]
 fn it_has_nothing_that_a_session_signs_in_with_and_no_way_out_of_its_walls() {
     let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "");
