@@ -14,7 +14,7 @@ use tracing::{info, warn};
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
-use crate::setup;
+use crate::setup::{self, Then};
 use crate::site::Site;
 use carson_bench::bench::Bench;
 use carson_bench::layers;
@@ -76,7 +76,12 @@ pub(crate) async fn ready(
             base,
             bench: &room,
         };
-        if let Err(failed) = setup::in_place(ctx, rec, &site).await? {
+        // Tests that are laid over the commit differ from it, too, and are not the setup's.
+        let then = match holds.tests {
+            [] => Then::PutBack,
+            _ => Then::Nothing,
+        };
+        if let Err(failed) = setup::in_place(ctx, rec, &site, then).await? {
             let (how, said) = (failed.how, failed.said);
             let said = format!("the setup {how} in the clean room\n{said}");
             return Ok(Err(said));

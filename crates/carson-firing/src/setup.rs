@@ -30,6 +30,15 @@ use crate::toolchains;
 const KEPT: usize = 1024 * 1024;
 /// Letters of its end that a reason has.
 const TOLD: usize = 300;
+/// What follows lines that ran in a bench or room as it is.
+#[derive(Clone, Copy)]
+pub(crate) enum Then {
+    /// Nothing.
+    Nothing,
+    /// What they changed of tracked files is taken out again.
+    PutBack,
+}
+
 /// In a copy, and in the clean room of one: what the lines changed of tracked files is taken out again, and git is told
 /// what they left and it does not ignore, so that no session takes it for its work.
 const PUT_BACK: &str = "set +x; cd \"$CARSON_WORKTREE\" || exit 1; \
@@ -170,7 +179,7 @@ async fn make(
 /// Runs the lines in a workspace that is a copy.
 pub(crate) async fn in_copy(ctx: &Ctx<'_>, rec: &mut Record, site: &Site<'_>) -> Result<(), Halt> {
     toolchains::try_resolve(ctx, rec, site).await?;
-    let done = in_place(ctx, rec, site).await?;
+    let done = in_place(ctx, rec, site, Then::PutBack).await?;
     let failed = done.as_ref().err().map(|failed| failed.why.as_str());
     layers::note_copy(ctx.home, site.repo, failed);
     done.map_err(|failed| refuse(rec, site.repo, &failed.why))
@@ -181,8 +190,13 @@ pub(crate) async fn in_place(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     site: &Site<'_>,
+    then: Then,
 ) -> Result<Result<(), Failed>, Halt> {
-    let done = lines(ctx, rec, site, site.bench, PUT_BACK).await?;
+    let then = match then {
+        Then::Nothing => "",
+        Then::PutBack => PUT_BACK,
+    };
+    let done = lines(ctx, rec, site, site.bench, then).await?;
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }

@@ -254,6 +254,27 @@ fn where_no_runner_is_known_a_line_of_the_operator_s_runs_the_files() {
     says(&named, "its tests fail on the base and pass here");
 }
 
+/// What a setup changes of tracked files is put back in a room; the work's tests, which are laid over the base there, are
+/// not the setup's.
+#[test]
+fn tests_stay_where_they_are_laid_when_a_setup_runs_there() {
+    let work = [("value", "2\n"), ("one_test.sh", "grep -q 2 value\n")];
+    let fleet = fleet(&writes(&work), "");
+    fleet.commit_to_main(&[("value", "1\n"), ("one_test.sh", "true\n")]);
+    repository_says(&fleet, "run = 'for file; do sh \"$file\" || exit 1; done'");
+    let settings = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let text = text
+        .replacen("[fleet]\n", "[fleet]\nworkspaces = \"copy\"\n", 1)
+        .replacen(
+            "[repos.widget]\n",
+            "[repos.widget]\nsetup = [\"true\"]\n",
+            1,
+        );
+    fs::write(&settings, text).unwrap();
+    says(&fleet, "its tests fail on the base and pass here");
+}
+
 fn repository_says(fleet: &TestFleet, keys: &str) {
     let settings = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&settings).unwrap();
