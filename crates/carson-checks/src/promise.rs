@@ -19,7 +19,7 @@ pub struct Baseline {
     pub base: String,
     /// What was run.
     pub run: String,
-    /// What lay there beside the commit: see [`beside`].
+    /// A name for what lay there beside the commit: see [`beside`].
     #[serde(default)]
     pub beside: String,
     /// How.
@@ -90,8 +90,8 @@ impl Baseline {
     }
 }
 
-/// What lies in a workspace beside the commit, by the settings: lines of the setup, toolchains, and included files as
-/// they are now. Empty without any.
+/// A name for what lies in a workspace beside the commit, by the settings: lines of the setup, toolchains, and included
+/// files as they are now; the lines themselves are nobody else's to keep. Empty without any.
 #[must_use]
 pub fn beside(repo: &Repo) -> String {
     let changed_at = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
@@ -101,7 +101,11 @@ pub fn beside(repo: &Repo) -> String {
         let (from, to) = (one.from.display(), one.to.display());
         format!("{from} {to} {:?}", changed_at(&one.from))
     }));
-    all.join("\n")
+    let name = || carson_git::name_of(all.join("\n").as_bytes());
+    match all.is_empty() {
+        true => String::new(),
+        false => name().map_or_else(String::new, |name| name.to_string()),
+    }
 }
 
 /// What somebody can do about a check that fails before any work.

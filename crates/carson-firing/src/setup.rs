@@ -39,7 +39,7 @@ pub(crate) enum Then {
     PutBack,
 }
 
-/// In a copy, and in the clean room of one: what the lines changed of tracked files is taken out again, and git is told
+/// In a copy, and in each clean room in which the lines run: what the lines changed of tracked files is taken out again, and git is told
 /// what they left and it does not ignore, so that no session takes it for its work.
 const PUT_BACK: &str = "set +x; cd \"$CARSON_WORKTREE\" || exit 1; \
     git -c core.hooksPath=/dev/null reset --quiet --hard HEAD || exit 1; \
@@ -208,7 +208,7 @@ pub(crate) async fn in_place(
     }))
 }
 
-/// A setup that did not end with 0.
+/// A setup that did not pass.
 pub(crate) struct Failed {
     /// How it ended.
     pub how: String,
@@ -278,7 +278,7 @@ async fn lines(
 }
 
 /// The lines in their order, in one shell, and what follows them. Each is said before what it prints. The last one may
-/// end its shell: nothing comes behind it. No line makes another word of those that are ours (`\\eval`: no alias).
+/// end its shell: nothing comes behind it. No line makes another word of those that are ours (`\eval`: no alias).
 fn script(lines: &[String], then: &str) -> String {
     let mut script = "exec 2>&1; set -ex\n".to_owned();
     let last = lines.len().saturating_sub(1);
