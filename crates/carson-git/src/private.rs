@@ -5,13 +5,15 @@
 //! configuration, hooks or objects, it does here.
 //!
 //! Carson's own notes of how it began lie beside it, where no session writes: the index that git
-//! made of the checkout, by which a later look knows what did not change, and what the remote had.
+//! made of the checkout, by which a later look knows what did not change, what a setup left in a copy, and
+//! what the remote had.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{GitError, io};
 use crate::git::Git;
+use crate::inspect::residue::RESIDUE;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::racy;
@@ -86,6 +88,7 @@ impl Mirror {
 pub(crate) struct Began {
     pub dir: PathBuf,
     pub index: PathBuf,
+    pub residue: PathBuf,
     pub refs: PathBuf,
 }
 
@@ -105,6 +108,7 @@ impl Worktree {
         let dir = self.path.with_file_name(BEGAN);
         Began {
             index: dir.join("index"),
+            residue: dir.join(RESIDUE),
             refs: dir.join("packed-refs"),
             dir,
         }

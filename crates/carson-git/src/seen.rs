@@ -14,6 +14,8 @@ use crate::durable;
 use crate::error::{GitError, io};
 use crate::inspect::look::{Depth, Found, Look};
 use crate::inspect::open_up::OpenUp;
+use crate::inspect::residue::{NoteResidue, RESIDUE};
+use crate::kept;
 use crate::oid::Oid;
 use crate::scratch::ScratchDir;
 use crate::worktree::Worktree;
@@ -134,6 +136,23 @@ impl Worktree {
         depth: Depth,
         within: Duration,
     ) -> Result<Found, GitError> {
+        let (question, desk) = self.question(bench, dir, show, depth)?;
+        let bounds = Bounds {
+            wall_clock: within,
+            ..bounds()
+        };
+        let asked = self.mirror.inspector.ask(&question, &desk, &bounds).await;
+        asked.map_err(|error| self.unseen(error))
+    }
+
+    /// What is asked of a bench, and what whoever answers may see.
+    fn question(
+        &self,
+        bench: &Path,
+        dir: &ScratchDir,
+        show: bool,
+        depth: Depth,
+    ) -> Result<(Look, Desk), GitError> {
         let out = dir.path().join("out");
         let fresh = std::fs::remove_dir_all(&out).or_else(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Ok(()),
@@ -170,6 +189,7 @@ impl Worktree {
             base: self.base.clone(),
             objects,
             index,
+            residue: began.residue,
             refs: began.refs,
             out: out.clone(),
             outgoing: OUTGOING,
@@ -183,12 +203,27 @@ impl Worktree {
             write: vec![out],
             overlays: overlay.into_iter().collect(),
         };
-        let bounds = Bounds {
-            wall_clock: within,
-            ..bounds()
-        };
-        let asked = self.mirror.inspector.ask(&question, &desk, &bounds).await;
-        asked.map_err(|error| self.unseen(error))
+        Ok((question, desk))
+    }
+
+    /// Notes what a setup left in a copy, so that no look takes it for a session's work. To be called before any
+    /// session; how many files were noted.
+    ///
+    /// # Errors
+    /// When the inspector has no answer, or the note cannot be written: then all of it counts as work.
+    pub async fn note_residue(&self) -> Result<usize, GitError> {
+        let bench = self.path.parent().unwrap_or(&self.path);
+        let dir = ScratchDir::new(self.mirror.path(), "residue")?;
+        let (question, desk) = self.question(bench, &dir, false, Depth::Files)?;
+        let (from, to) = (question.out.join(RESIDUE), question.residue.clone());
+        let question = NoteResidue(question);
+        let (inspector, bounds) = (&self.mirror.inspector, bounds());
+        let noted = inspector.ask(&question, &desk, &bounds).await;
+        let noted = noted.map_err(|error| self.unseen(error))?;
+        if noted > 0 {
+            kept::take(&from, &to).map_err(|source| io(&to, source))?;
+        }
+        Ok(noted)
     }
 
     fn unseen(&self, error: InspectError) -> GitError {

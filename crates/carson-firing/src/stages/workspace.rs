@@ -115,6 +115,10 @@ pub(crate) async fn run<'r, 'h>(
             bench: &place.bench,
         };
         setup::in_copy(ctx, rec, &site).await?;
+        // What is not noted counts as a session's: it is kept.
+        if let Err(error) = place.worktree.note_residue().await {
+            warn!(firing.id = %ctx.id, %error, "what the setup left is not told from work");
+        }
     }
     if runs {
         let site = Site {

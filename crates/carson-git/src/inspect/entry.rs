@@ -20,9 +20,9 @@ pub(super) struct Changed {
     pub size: u64,
 }
 
-/// Puts an entry into an index, without stat data.
-pub(super) fn put(index: &mut Index, path: &[u8], oid: Oid, mode: u32) -> Result<(), String> {
-    let entry = IndexEntry {
+/// An entry without stat data.
+pub(super) fn bare(path: &[u8], oid: Oid, mode: u32) -> IndexEntry {
+    IndexEntry {
         ctime: IndexTime::new(0, 0),
         mtime: IndexTime::new(0, 0),
         dev: 0,
@@ -35,6 +35,11 @@ pub(super) fn put(index: &mut Index, path: &[u8], oid: Oid, mode: u32) -> Result
         flags: 0,
         flags_extended: 0,
         path: path.to_vec(),
-    };
-    (index.add(&entry)).map_err(|error| error.message().to_owned())
+    }
+}
+
+/// Puts an entry into an index, without stat data.
+pub(super) fn put(index: &mut Index, path: &[u8], oid: Oid, mode: u32) -> Result<(), String> {
+    let added = index.add(&bare(path, oid, mode));
+    added.map_err(|error| error.message().to_owned())
 }

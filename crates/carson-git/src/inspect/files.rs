@@ -14,11 +14,12 @@ use carson_core::untrusted::one_line;
 use git2::{Index, IndexEntry, Oid};
 
 use super::bounds::{ENTRIES, HIDDEN, HIDDEN_BYTES, PATH, PATHS, REPOSITORIES};
-use super::entry::{Changed, LINK, SYMLINK, put};
+use super::entry::{Changed, Entry, LINK, SYMLINK, put};
 use super::found::Hidden;
 use super::hash;
 use super::lower::Lower;
 use super::objects::Objects;
+use super::residue::Residue;
 use super::sieve::{BaseRules, Sieve, Verdict};
 use super::staged::Staged;
 use super::submodules::Submodules;
@@ -50,6 +51,8 @@ pub(super) struct Ground<'g> {
     pub objects: &'g Objects,
     /// Carson's own index of the checkout.
     pub base: Base,
+    /// What a setup left in it before any session.
+    pub residue: Residue,
     /// The layers that it stands on, where these tell what is untouched.
     pub lower: Option<Lower>,
     pub staged: &'g Staged,
@@ -90,38 +93,11 @@ impl Base {
 
 /// Takes up everything below `top`.
 pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
-    let Ground {
-        objects,
-        base,
-        lower,
-        staged,
-        submodules,
-    } = ground;
-    let entries = base.entries();
-    let rules = BaseRules::of(objects, &entries);
-    let is_link =
-        |(path, entry): (&Vec<u8>, &IndexEntry)| (entry.mode == LINK).then(|| path.clone());
-    let mut walk = Walk {
-        top,
-        gitlinks: entries.iter().filter_map(is_link).collect(),
-        base: entries,
-        rules,
-        lower,
-        untouched: HashSet::new(),
-        trusted: base.trusted,
-        staged,
-        submodules,
-        files: Files::default(),
-        changed: Vec::new(),
-        hidden: Vec::new(),
-        hidden_bytes: 0,
-        links: Vec::new(),
-        entries: 0,
-        paths: 0,
-    };
-    walk.everything();
+    let (objects, staged) = (ground.objects, ground.staged);
+    let (mut index, walk) = Walk::everything(top, ground);
     let Walk {
         base: unmet,
+        residue,
         untouched,
         mut files,
         changed,
@@ -130,8 +106,10 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         submodules,
         ..
     } = walk;
-    let mut index = base.index;
-    let hashed = hash::all(objects, top, &changed, &mut files.trouble)?;
+    let mut hashed = hash::all(objects, top, &changed, &mut files.trouble)?;
+    hashed.retain(|(path, oid, mode)| {
+        staged.tracks(path) || submodules.tracks(path) || !residue.has(path, *oid, *mode)
+    });
     let gone = unmet.into_keys().filter(|path| !lies_in(path, &untouched));
     for path in gone {
         match staged.left_out(&path) {
@@ -148,14 +126,32 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         .write_tree_to(&objects.repo)
         .map_err(git_error_message)?;
     files.tree = Some(submodules.put_back(objects, &mut index, tree)?);
+    let mut hidden = hash::all(objects, top, &hidden, &mut files.trouble)?;
+    let all = hidden.len();
+    hidden.retain(|(path, oid, mode)| !residue.has(path, *oid, *mode));
+    files.hidden.files -= (all - hidden.len()) as u64;
     if !hidden.is_empty() {
-        for (path, oid, mode) in hash::all(objects, top, &hidden, &mut files.trouble)? {
+        for (path, oid, mode) in hidden {
+            if files.hidden.told.len() < HIDDEN_TOLD {
+                let path = String::from_utf8_lossy(&path);
+                files.hidden.told.push(one_line(&path, PATH_LETTERS));
+            }
             put(&mut index, &path, oid, mode)?;
         }
         let tree = index.write_tree_to(&objects.repo);
         files.hidden.tree = Some(tree.map_err(git_error_message)?.into());
     }
     Ok(files)
+}
+
+/// What of the files below `top` the base does not have, and git does not ignore.
+pub(super) fn untracked(top: &Path, ground: Ground<'_>) -> Result<Vec<Entry>, String> {
+    let objects = ground.objects;
+    let (index, mut walk) = Walk::everything(top, ground);
+    let mut found = std::mem::take(&mut walk.changed);
+    found.append(&mut walk.hidden);
+    found.retain(|one| index.get_path(&path_of(&one.path), 0).is_none());
+    hash::all(objects, top, &found, &mut walk.files.trouble)
 }
 
 fn git_error_message(error: git2::Error) -> String {
@@ -170,7 +166,10 @@ struct Walk<'w> {
     gitlinks: Vec<Vec<u8>>,
     /// What it ignores.
     rules: BaseRules<'w>,
+    residue: Residue,
     lower: Option<Lower>,
+    /// What the session tracks of what a setup left below: in the order of an index.
+    brought: Vec<Vec<u8>>,
     /// Directories that nobody has written in; they are not walked.
     untouched: HashSet<Vec<u8>>,
     trusted: Option<(i64, i64)>,
@@ -197,8 +196,53 @@ struct Dir {
     verdict: Verdict,
 }
 
-impl Walk<'_> {
-    fn everything(&mut self) {
+impl<'w> Walk<'w> {
+    /// Walks through everything below `top`; Carson's index, and what was met.
+    fn everything(top: &'w Path, ground: Ground<'w>) -> (Index, Self) {
+        let Ground {
+            objects,
+            base,
+            residue,
+            lower,
+            staged,
+            submodules,
+        } = ground;
+        let entries = base.entries();
+        let is_link =
+            |(path, entry): (&Vec<u8>, &IndexEntry)| (entry.mode == LINK).then(|| path.clone());
+        let has_setup = lower.as_ref().is_some_and(Lower::has_setup);
+        let brought: Vec<Vec<u8>> = match has_setup {
+            true => staged
+                .paths()
+                .filter(|path| !entries.contains_key(path))
+                .collect(),
+            false => Vec::new(),
+        };
+        let mut walk = Self {
+            top,
+            brought,
+            gitlinks: entries.iter().filter_map(is_link).collect(),
+            rules: BaseRules::of(objects, &entries),
+            base: entries,
+            residue,
+            lower,
+            untouched: HashSet::new(),
+            trusted: base.trusted,
+            staged,
+            submodules,
+            files: Files::default(),
+            changed: Vec::new(),
+            hidden: Vec::new(),
+            hidden_bytes: 0,
+            links: Vec::new(),
+            entries: 0,
+            paths: 0,
+        };
+        walk.walk();
+        (base.index, walk)
+    }
+
+    fn walk(&mut self) {
         let mut todo = vec![Dir {
             path: Vec::new(),
             kept: Vec::new(),
@@ -275,6 +319,7 @@ impl Walk<'_> {
         let holds_link = |link: &Vec<u8>| link.starts_with(&path);
         if !self.gitlinks.iter().any(holds_link)
             && self.is_untouched(&path, || here.symlink_metadata())
+            && !self.brings(&path)
         {
             self.untouched.insert(path);
             return None;
@@ -306,9 +351,10 @@ impl Walk<'_> {
 
     fn file(&mut self, dir: &Dir, rules: &Sieve, path: Vec<u8>, kept: Vec<u8>, found: &Metadata) {
         if path == kept && self.is_untouched(&path, || Ok(found.clone())) {
-            // What is not in the index was there before, too.
-            self.base.remove(&path);
-            return;
+            // What is not in the index was there before, too, and is work only where the session tracks it.
+            if self.base.remove(&path).is_some() || !self.staged.tracks(&path) {
+                return;
+            }
         }
         if let Some(entry) = self.base.get(&path)
             && self
@@ -320,6 +366,9 @@ impl Walk<'_> {
             return;
         }
         let tracked = self.staged.tracks(&path) || self.submodules.tracks(&path);
+        if !tracked && path == kept && self.is_residue(&path, found) {
+            return;
+        }
         let verdict = match tracked {
             true => Verdict::Taken,
             false => rules.file(&path, dir.verdict),
@@ -363,12 +412,26 @@ impl Walk<'_> {
             hidden.left += 1;
             return;
         }
-        if hidden.told.len() < HIDDEN_TOLD {
-            let path = String::from_utf8_lossy(&one.path);
-            hidden.told.push(one_line(&path, PATH_LETTERS));
-        }
         self.hidden_bytes += one.size;
         self.hidden.push(one);
+    }
+
+    /// Whether the session tracks something below this directory that a setup left.
+    fn brings(&self, dir: &[u8]) -> bool {
+        let below = [dir, b"/"].concat();
+        let at = self.brought.partition_point(|path| *path < below);
+        let next = self.brought.get(at);
+        next.is_some_and(|path| path.starts_with(&below))
+    }
+
+    /// Whether a file that nobody tracks is as a setup left it.
+    fn is_residue(&self, path: &[u8], found: &Metadata) -> bool {
+        let is_below = |lower: &Lower| {
+            let file = self.top.join(path_of(path));
+            lower.has_setup() && lower.has_same(path, &file, found)
+        };
+        self.residue.is_untouched(path, found)
+            || !self.base.contains_key(path) && self.lower.as_ref().is_some_and(is_below)
     }
 
     fn is_untouched(&self, path: &[u8], found: impl FnOnce() -> std::io::Result<Metadata>) -> bool {

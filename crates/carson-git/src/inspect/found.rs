@@ -44,6 +44,8 @@ pub(crate) struct Look {
     pub objects: PathBuf,
     /// Carson's own index of the checkout.
     pub index: PathBuf,
+    /// What a setup left in it; no such file where none ran.
+    pub residue: PathBuf,
     /// What the remote had then, as packed refs.
     pub refs: PathBuf,
     /// A directory to write in: `work.git` there has the pack afterwards, `outgoing` what a push would

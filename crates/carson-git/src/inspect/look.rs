@@ -20,6 +20,7 @@ use super::git_dir::{GitDir, Memory};
 use super::lower::Lower;
 use super::nested_repos;
 use super::objects::Objects;
+use super::residue::Residue;
 use super::safe_read::Within;
 use super::staged::Staged;
 use super::submodules::Submodules;
@@ -178,6 +179,7 @@ impl Looking<'_> {
         let ground = Ground {
             objects: self.objects,
             base,
+            residue: Residue::read(&self.ask.residue, &self.ask.tree),
             lower: self.ask.layers.as_ref().and_then(Lower::of),
             staged,
             submodules: &mut submodules,

@@ -19,7 +19,7 @@
 //! Every walk is bounded by entries, bytes and depth ([`bounds`]); what is beyond is said
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
-//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `sieve.rs`,
+//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `residue.rs`, `sieve.rs`,
 //! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`, `changed_tests.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`; `touched.rs` alone is asked while a session works.
 
@@ -48,6 +48,7 @@ mod objects;
 pub(crate) mod open_up;
 pub(crate) mod outgoing;
 pub(crate) mod remove;
+pub(crate) mod residue;
 mod safe_read;
 mod sieve;
 mod staged;
@@ -60,12 +61,13 @@ mod work;
 
 /// The questions about benches that an executable must be able to answer.
 #[must_use]
-pub fn questions() -> [Kind; 7] {
+pub fn questions() -> [Kind; 8] {
     [
         Kind::of::<look::Look>(),
         Kind::of::<checkout::Checkout>(),
         Kind::of::<open_up::OpenUp>(),
         Kind::of::<remove::Remove>(),
+        Kind::of::<residue::NoteResidue>(),
         Kind::of::<strip_setup::Strip>(),
         Kind::of::<strip_setup::ShowsBase>(),
         Kind::of::<touched::LastTouched>(),

@@ -56,6 +56,11 @@ impl Staged {
         self.index.find_prefix(below).is_ok()
     }
 
+    /// Every path, in the order of an index.
+    pub(super) fn paths(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
+        self.index.iter().map(|entry| entry.path)
+    }
+
     /// What it has at a path: object and mode.
     pub(super) fn at(&self, path: &[u8]) -> Option<(Oid, u32)> {
         let entry = self.index.get_path(&path_of(path), 0)?;

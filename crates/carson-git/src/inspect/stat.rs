@@ -58,6 +58,20 @@ pub(super) fn is_same(entry: &IndexEntry, found: &Metadata, before: (i64, i64)) 
         && entry.file_size == low(found.size().cast_signed())
 }
 
+/// Puts what the system says of a file into an entry of an index.
+pub(super) fn describe(entry: &mut IndexEntry, found: &Metadata) {
+    let time = |seconds: i64, nanos: i64| {
+        let nanos = u32::try_from(nanos).unwrap_or_default();
+        IndexTime::new(low(seconds).cast_signed(), nanos)
+    };
+    entry.ctime = time(found.ctime(), found.ctime_nsec());
+    entry.mtime = time(found.mtime(), found.mtime_nsec());
+    entry.ino = low(found.ino().cast_signed());
+    entry.dev = low(found.dev().cast_signed());
+    (entry.uid, entry.gid) = (found.uid(), found.gid());
+    entry.file_size = low(found.size().cast_signed());
+}
+
 /// The index has 32 bits for each of these.
 fn low(value: i64) -> u32 {
     u32::try_from(value & 0xffff_ffff).unwrap_or(u32::MAX)
