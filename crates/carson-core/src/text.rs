@@ -32,6 +32,17 @@ pub fn ago(span: TimeDelta) -> String {
     }
 }
 
+/// The end of what a program printed, at most so many letters of it, on one line: without empty lines, and without
+/// what npm says of itself.
+#[must_use]
+pub fn end_of(said: &str, letters: usize) -> String {
+    let lines = said.lines().map(str::trim);
+    let told = lines.filter(|line| !line.is_empty() && !line.starts_with("npm notice"));
+    let told = told.collect::<Vec<_>>().join(" / ");
+    let from = told.char_indices().rev().nth(letters);
+    told[from.map_or(0, |(at, letter)| at + letter.len_utf8())..].to_owned()
+}
+
 /// A word for `sh`, whatever is in it.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
@@ -68,6 +79,14 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_an_output_is_what_tells_why() {
+        let said = "first\n  Error: ünfit \n\nnpm notice\nnpm notice New version\n";
+        assert_eq!(end_of(said, 300), "first / Error: ünfit");
+        assert_eq!(end_of(said, 5), "ünfit");
+        assert_eq!(end_of("", 5), "");
+    }
 
     #[test]
     fn one_is_no_plural() {

@@ -45,7 +45,7 @@ impl<'c> Holds<'c> {
     }
 }
 
-/// A room with a checkout of one commit, and with what the setup left.
+/// A room with a checkout of one commit, and with what the setup left, where that is of this commit, too.
 pub(crate) async fn with_commit(
     ctx: &Ctx<'_>,
     rec: &mut Record,
@@ -53,7 +53,17 @@ pub(crate) async fn with_commit(
     seen: &Seen,
     commit: &Oid,
 ) -> Result<Bench, Halt> {
-    made(ctx, rec, placed, seen, (Holds::only(commit), true)).await
+    let has_setup = has_setup(placed, seen, commit).await?;
+    made(ctx, rec, placed, seen, (Holds::only(commit), has_setup)).await
+}
+
+/// Whether what the setup left for the base is what it would leave for this commit: who judges one that changes its
+/// lock files is not to see the old packages.
+async fn has_setup(placed: &Placed<'_, '_>, seen: &Seen, commit: &Oid) -> Result<bool, Halt> {
+    let (repo, place) = (placed.taken.repo, &placed.place);
+    let at = (seen, &place.worktree.base);
+    let needed = setup::is_needed(repo, &place.bench, at, commit).await?;
+    Ok(!needed)
 }
 
 /// A room in which the repository's setup has run, for this commit or once more; what that printed when it
@@ -65,15 +75,13 @@ pub(crate) async fn ready(
     seen: &Seen,
     holds: Holds<'_>,
 ) -> Result<Result<Bench, String>, Halt> {
-    let (repo, base) = (placed.taken.repo, &placed.place.worktree.base);
-    let bench = &placed.place.bench;
-    let needed = setup::is_needed(repo, bench, (seen, base), holds.commit).await?;
-    let room = made(ctx, rec, placed, seen, (holds, !needed)).await?;
-    if needed {
+    let has_setup = has_setup(placed, seen, holds.commit).await?;
+    let room = made(ctx, rec, placed, seen, (holds, has_setup)).await?;
+    if !has_setup {
         let site = Site {
-            repo,
+            repo: placed.taken.repo,
             mirror: &placed.place.mirror,
-            base,
+            base: &placed.place.worktree.base,
             bench: &room,
         };
         // Tests that are laid over the commit differ from it, too, and are not the setup's.
@@ -93,16 +101,18 @@ pub(crate) async fn ready(
 /// A room on layers that has everything but its commit.
 pub(crate) struct Begun(Bench);
 
-/// Begins one with what the setup left, to be filled while something else runs. `None` without layers: there the
+/// Begins one for this commit, with what the setup left, to be filled while something else runs. `None` without layers: there the
 /// files themselves are made, which is no work for beside something. And `None` where rooms must go first: who makes
 /// the next one takes all that are there out of the way.
-pub(crate) fn begin(
+pub(crate) async fn begin(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,
+    seen: &Seen,
+    commit: &Oid,
 ) -> Result<Option<Begun>, Halt> {
     let bench = &placed.place.bench;
-    let room = bench.room(next(bench), true);
+    let room = bench.room(next(bench), has_setup(placed, seen, commit).await?);
     if !room.stands() || next(bench) > BESIDE || !has_space(ctx.home) {
         return Ok(None);
     }

@@ -345,11 +345,22 @@ async fn worktree_of(
 pub async fn discard(home: &Home, id: FiringId) -> Result<Discarded, PruneError> {
     let bench = Bench::of(home, id);
     if recover::is_live(home, id).await? {
-        let is_gone = life::dead(home).await?.iter().any(|row| row.id == id);
-        return Ok(Discarded::Not(match is_gone {
-            true => "the process of its firing is gone, and nobody has saved its work yet: `carson prune` does".into(),
-            false => "its firing still runs; it ends by its wall clock at the latest".into(),
-        }));
+        if !life::dead(home).await?.iter().any(|row| row.id == id) {
+            let why = "its firing still runs; it ends by its wall clock at the latest";
+            return Ok(Discarded::Not(why.into()));
+        }
+        // Nobody has saved its work yet: that comes first. Where it cannot be saved, on a full disk, it is given up.
+        if let Err(error) = recover::pass(home).await {
+            warn!(firing.id = %id, %error, "a dead firing could not be concluded");
+        }
+        if !bench.root.exists() {
+            let row = home.store.firing(id).await?;
+            let kept = row.and_then(|row| row.salvage_ref);
+            return Ok(Discarded::Gone {
+                kept: Ok(kept),
+                lost: Vec::new(),
+            });
+        }
     }
     if !bench.root.exists() {
         return not_here(home, id).await;

@@ -8,17 +8,19 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 
 use carson_bench::bench::Bench;
 use carson_bench::layers::{self, Held, LayerError, Missing, decides};
 use carson_config::Repo;
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
-use carson_core::text::shell_word;
+use carson_core::text::{end_of, shell_word};
 use carson_engine::Access;
 use carson_git::{GitError, Oid, Seen};
-use carson_home::halt::OrBroken;
+use carson_home::halt::{OrBroken, with_causes};
 use carson_proc::{Captured, Command, Exit, Finished, Limits, StopReason, run as supervise};
+use tracing::warn;
 
 use crate::ctx::Ctx;
 use crate::record::Record;
@@ -44,7 +46,8 @@ pub(crate) enum Then {
 const PUT_BACK: &str = "set +x; cd \"$CARSON_WORKTREE\" || exit 1; \
     git -c core.hooksPath=/dev/null reset --quiet --hard HEAD || exit 1; \
     info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"; \
-    git ls-files --others --exclude-standard | head -n 20000 | sed 's,^,/,' >> \"$info/exclude\"";
+    git -c core.quotePath=false ls-files --others --exclude-standard | head -n 20000 \
+    | sed 's,[][*?\\],\\\\&,g; s,^,/,' >> \"$info/exclude\"";
 
 /// The exit code of a setup of which every line ran and passed. A line that ends the shell itself (`exit 0`, `exec`, a
 /// trap) ends it with another one, and is no good setup unless it is the last.
@@ -86,11 +89,14 @@ pub(crate) async fn complete(
     if let Some(failed) = missing.failed(within).filter(|_| !ctx.by_hand) {
         return Err(not_again(rec, site.repo, failed));
     }
-    if let Err(why) = make(ctx, rec, site, &held, &missing).await? {
+    let made = make(ctx, rec, site, &held, &missing).await;
+    if !matches!(made, Ok(Ok(()))) {
+        missing.give_up(ctx.home).await;
+    }
+    if let Err(why) = made? {
         // A wall clock that is over says more of the firing than of the setup: it holds back who has no more time.
         let cut_after = ctx.remaining().is_zero().then_some(within);
-        let noted = missing.note_failure(ctx.home, &site.repo.setup, (&why, cut_after));
-        noted.await;
+        missing.note_failure(&site.repo.setup, (&why, cut_after));
         return Err(match cut_after {
             Some(_) => Halt::TimedOut(format!("the setup ran: {why}")),
             None => refuse(rec, site.repo, &why),
@@ -157,22 +163,41 @@ async fn make(
     toolchains::try_resolve(ctx, rec, &at).await?;
     let done = lines(ctx, rec, site, &bench, "").await?;
     let text = said(ctx, site.repo, &done);
-    let mut log = OpenOptions::new();
-    let log = log.write(true).create(true).truncate(true).mode(0o600);
-    let kept = log.open(missing.log());
-    let kept = kept.and_then(|mut log| log.write_all(text.as_bytes()));
-    kept.or_broken("keeping what a setup printed")?;
+    if !passed(&done) {
+        // First of all: what it left may have filled the disk on which the log is written.
+        missing.give_up(ctx.home).await;
+    }
+    let log = keep_log(missing.log(), &text);
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
     if !passed(&done) {
-        let log = missing.log().display().to_string();
-        return Ok(Err(failure(site.repo, &done, &text, Some(&log))));
+        return Ok(Err(failure(site.repo, &done, &text, log.as_deref())));
     }
     match missing.adopt(ctx.home, &bench, (&half, site.base)).await {
         Ok(()) => Ok(Ok(())),
+        // Whatever is in the way is the setup's: a directory without rights, or a full disk.
         Err(LayerError::Git(GitError::Unseen { source, .. })) => Ok(Err(source.to_string())),
-        Err(error) => Err(Halt::Broken(format!("keeping what a setup left: {error}"))),
+        Err(error) => Ok(Err(format!(
+            "what it left cannot be kept: {}",
+            with_causes(&error)
+        ))),
+    }
+}
+
+/// Writes down what a setup printed; where, if it could be.
+fn keep_log(path: PathBuf, text: &str) -> Option<PathBuf> {
+    let mut log = OpenOptions::new();
+    let log = log.write(true).create(true).truncate(true).mode(0o600);
+    let kept = log
+        .open(&path)
+        .and_then(|mut log| log.write_all(text.as_bytes()));
+    match kept {
+        Ok(()) => Some(path),
+        Err(error) => {
+            warn!(path = %path.display(), %error, "what a setup printed could not be kept");
+            None
+        }
     }
 }
 
@@ -231,6 +256,9 @@ pub(crate) async fn is_needed(
     }
     if bench.layered().is_none() {
         return Ok(true);
+    }
+    if base == commit {
+        return Ok(false);
     }
     let before = seen.files_where(base, decides(&repo.setup)).await;
     let now = seen.files_where(commit, decides(&repo.setup)).await;
@@ -304,16 +332,18 @@ fn said(ctx: &Ctx<'_>, repo: &Repo, done: &Finished) -> String {
 
 /// How lines ended that did not pass.
 fn how(repo: &Repo, done: &Finished) -> String {
-    let (ran, within) = (done.elapsed.as_secs(), repo.setup.timeout.as_secs());
+    let (ran, within) = (done.stopped_after, repo.setup.timeout.as_secs());
     match (done.stopped, done.exit) {
-        (Some(StopReason::WallClock), _) if done.elapsed < repo.setup.timeout => {
+        (Some(StopReason::WallClock), _) if ran < Some(repo.setup.timeout) => {
+            let ran = ran.map_or(0, |ran| ran.as_secs());
             format!("was stopped after {ran} s, at the end of limits.wall_clock of its role")
         }
         (Some(StopReason::WallClock), _) => {
             format!("was stopped after its time (setup_timeout is {within} s)")
         }
         (Some(StopReason::OutputCap), _) => {
-            "was stopped: it printed more than is read of a program".to_owned()
+            let most = Limits::OUTPUT >> 20;
+            format!("was stopped: it printed more than the {most} MB that are read")
         }
         (Some(stopped), _) => format!("was stopped ({stopped:?})"),
         (None, Exit::Code(0)) => {
@@ -324,11 +354,10 @@ fn how(repo: &Repo, done: &Finished) -> String {
     }
 }
 
-fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&str>) -> String {
+fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&Path>) -> String {
     let how = how(repo, done);
-    let from = text.char_indices().rev().nth(TOLD).map_or(0, |(at, _)| at);
-    let end = text[from..].trim().replace('\n', " / ");
-    let log = log.map_or_else(String::new, |log| format!("; its log is {log}"));
+    let end = end_of(text, TOLD);
+    let log = log.map_or_else(String::new, |log| format!("; its log is {}", log.display()));
     format!("it {how}{log}; its end: {end}")
 }
 

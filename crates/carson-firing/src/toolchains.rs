@@ -7,6 +7,7 @@ use std::time::Duration;
 use carson_bench::toolchains::{ANSWER, Found, question};
 use carson_config::Toolchain;
 use carson_core::settle::Halt;
+use carson_core::text::end_of;
 use carson_engine::Access;
 use carson_home::halt::OrBroken;
 use carson_proc::{Captured, Command, Finished, Limits, StopReason, run as supervise};
@@ -118,8 +119,7 @@ async fn ask(
 
 fn failure(ctx: &Ctx<'_>, toolchain: Toolchain, done: &Finished) -> String {
     let said = done.stderr.text_without(|text| ctx.redacted(text));
-    let from = said.char_indices().rev().nth(TOLD).map_or(0, |(at, _)| at);
-    let end = said[from..].trim().replace('\n', " / ");
+    let end = end_of(&said, TOLD);
     match done.stopped {
         Some(StopReason::WallClock) => format!("{toolchain} did not answer within its time: {end}"),
         Some(StopReason::OutputCap) => format!("{toolchain} prints more than {ANSWER} bytes"),

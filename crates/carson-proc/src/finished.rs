@@ -73,6 +73,8 @@ pub struct Finished {
     pub stopped: Option<StopReason>,
     /// How long it took, with the drain and the sweep.
     pub elapsed: Duration,
+    /// After how long Carson stopped it, if it did; it had some seconds more to end by itself.
+    pub stopped_after: Option<Duration>,
     /// Its standard output, head and tail.
     pub stdout: Captured,
     /// Its standard error, head and tail.

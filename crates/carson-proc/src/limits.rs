@@ -35,6 +35,9 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Bytes that a child usually may print.
+    pub const OUTPUT: u64 = 64 << 20;
+
     /// The usual bounds within a total time.
     #[must_use]
     pub fn within(wall_clock: Duration) -> Self {
@@ -43,7 +46,7 @@ impl Limits {
             silence: None,
             ask: Ask::Terminate,
             grace: Duration::from_secs(5),
-            max_output: 64 * 1024 * 1024,
+            max_output: Self::OUTPUT,
             keep: 256 * 1024,
             drain: Duration::from_millis(100),
             sweep: true,

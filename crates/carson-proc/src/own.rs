@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use crate::path::candidates;
 use crate::sandbox::{ResolveError, Ways, resolve};
@@ -18,14 +18,28 @@ struct Known {
     shared: Vec<PathBuf>,
     /// Programs that were found, by name and `PATH`.
     found: BTreeMap<(PathBuf, OsString), PathBuf>,
-    /// What is left of a `PATH`.
-    paths: BTreeMap<OsString, OsString>,
 }
 
 static KNOWN: RwLock<Known> = RwLock::new(Known {
     shared: Vec::new(),
     found: BTreeMap::new(),
-    paths: BTreeMap::new(),
+});
+
+/// What was found of directories on a `PATH`.
+struct Judged {
+    /// The places of sessions that this was for.
+    shared: Vec<PathBuf>,
+    /// Whether one is free of these, by its name on the `PATH`; `/bin` is `/usr/bin` on most systems, and each place is
+    /// looked at once.
+    by_name: BTreeMap<PathBuf, bool>,
+    by_place: BTreeMap<PathBuf, bool>,
+}
+
+/// Held while somebody looks: who asks meanwhile has the answer when that is done.
+static JUDGED: Mutex<Judged> = Mutex::new(Judged {
+    shared: Vec::new(),
+    by_name: BTreeMap::new(),
+    by_place: BTreeMap::new(),
 });
 
 /// Says which places sessions may write; they have no links themselves. Said again whenever the
@@ -34,7 +48,6 @@ pub fn sessions_write(shared: Vec<PathBuf>) {
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     if known.shared != shared {
         known.found.clear();
-        known.paths.clear();
         known.shared = shared;
     }
 }
@@ -43,30 +56,41 @@ pub fn sessions_write(shared: Vec<PathBuf>) {
 /// (what we start looks for its own programs there), and without what is no absolute path.
 #[must_use]
 pub fn own_path(path: &OsStr) -> OsString {
-    let shared = {
-        let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(left) = known.paths.get(path) {
-            return left.clone();
-        }
-        known.shared.clone()
-    };
-    // `/bin` is `/usr/bin` on most systems: each place is looked at once.
-    let mut judged: BTreeMap<PathBuf, bool> = BTreeMap::new();
-    let mut ways = Ways::past(&shared);
-    let mut is_own = |dir: &PathBuf| match ways.resolve(dir) {
-        Ok(found) if is_free(&found.real, &shared) => *judged
-            .entry(found.real)
-            .or_insert_with_key(|real| leads_nowhere_else(real, &shared, &mut ways)),
-        _ => false,
-    };
-    let entries = std::env::split_paths(path).filter(|dir| dir.is_absolute() && is_own(dir));
-    // Entries that were split at colons hold none.
-    let left = std::env::join_paths(entries).unwrap_or_default();
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    if known.shared == shared {
-        known.paths.insert(path.to_owned(), left.clone());
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    let shared = known.shared.clone();
+    drop(known);
+    let mut judged = JUDGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if judged.shared != shared {
+        *judged = Judged {
+            shared: shared.clone(),
+            by_name: BTreeMap::new(),
+            by_place: BTreeMap::new(),
+        };
     }
-    left
+    let mut ways = Ways::past(&shared);
+    let entries = std::env::split_paths(path);
+    let own = entries.filter(|dir| dir.is_absolute() && judged.is_own(dir, &mut ways));
+    // Entries that were split at colons hold none.
+    std::env::join_paths(own).unwrap_or_default()
+}
+
+impl Judged {
+    fn is_own(&mut self, dir: &Path, ways: &mut Ways<'_>) -> bool {
+        if let Some(known) = self.by_name.get(dir) {
+            return *known;
+        }
+        // One that is not there now is asked again.
+        let Ok(found) = ways.resolve(dir) else {
+            return false;
+        };
+        let is_own = is_free(&found.real, &self.shared)
+            && *self
+                .by_place
+                .entry(found.real)
+                .or_insert_with_key(|real| leads_nowhere_else(real, &self.shared, ways));
+        self.by_name.insert(dir.to_owned(), is_own);
+        is_own
+    }
 }
 
 /// Whether no link in a directory, which has none in its own path, leads to where sessions write.

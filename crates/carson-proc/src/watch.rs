@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use tokio::process::Child;
@@ -39,6 +40,8 @@ pub(crate) struct Watch<'a, F> {
     limits: &'a Limits,
     group: Group,
     started: Instant,
+    /// After how long it was asked to end.
+    stopped_after: Option<Duration>,
     last_output: Instant,
     state: State,
     stdout: Lines,
@@ -52,6 +55,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
             limits,
             group,
             started,
+            stopped_after: None,
             last_output: started,
             state: State::Running,
             stdout: Lines::new(Stream::Stdout, limits.keep),
@@ -126,6 +130,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
             exit,
             stopped: self.state.reason(),
             elapsed: self.started.elapsed(),
+            stopped_after: self.stopped_after,
             stdout: self.stdout.kept,
             stderr: self.stderr.kept,
             leaked,
@@ -176,6 +181,7 @@ impl<'a, F: FnMut(Line<'_>) -> ControlFlow<()>> Watch<'a, F> {
         match self.state {
             State::Running => {
                 debug!(?reason, "stopping a child");
+                self.stopped_after = Some(self.started.elapsed());
                 self.group.signal(match self.limits.ask {
                     Ask::Terminate => Signal::SIGTERM,
                     Ask::Interrupt => Signal::SIGINT,

@@ -481,6 +481,38 @@ fn answers(fleet: &TestFleet, args: &[&str], lines: &str) -> Ran {
         .into()
 }
 
+/// What was found to install the dependencies runs when somebody says so.
+#[test]
+fn the_setup_that_was_found_is_asked_for() {
+    let fleet = TestFleet::new().with_program("claude", "");
+    let files = [
+        ("package.json", "{\"scripts\": {\"test\": \"true\"}}\n"),
+        ("package-lock.json", "{}\n"),
+    ];
+    checkout(&fleet, "code", "main", &files);
+    let repo = fleet.root().join("code");
+    for (home, lines, runs) in [("one", "\n\n", true), ("two", "\nno\n", false)] {
+        let args = ["--home", home, "init", "--repo", repo.to_str().unwrap()];
+        let made = answers(&fleet, &args, lines);
+        assert_eq!(made.code, Some(0), "{made:#?}");
+        assert!(
+            made.stdout
+                .contains("Run `npm ci` (by package-lock.json) once"),
+            "{made:#?}"
+        );
+        let settings = fs::read_to_string(fleet.root().join(home).join("carson.toml")).unwrap();
+        let settings: toml::Table = settings.parse().unwrap();
+        let setup = settings["repos"]["code"].get("setup");
+        let setup = setup.and_then(toml::Value::as_array).map(Vec::len);
+        assert_eq!(setup, runs.then_some(1), "{home}");
+        let says = match runs {
+            true => "it stands in the settings",
+            false => "take the # off `setup`",
+        };
+        assert!(made.stdout.contains(says), "{made:#?}");
+    }
+}
+
 #[test]
 fn a_role_is_made_of_answers() {
     let fleet = TestFleet::new();

@@ -587,6 +587,24 @@ fn a_pull_request_that_people_closed_meanwhile_is_not_opened_again() {
     effects_are_done_once(fleet, &row(fleet));
 }
 
+/// Who gives a bench up whose firing is dead is not sent away: its work is saved first.
+#[test]
+fn a_dead_firing_that_is_given_up_is_concluded_first() {
+    let event = "UPDATE ON firing";
+    let noted = "OLD.pr_number IS NULL AND NEW.pr_number IS NOT NULL";
+    let mut scene = Scene::between(event, noted);
+    scene.firing.kill().unwrap();
+    scene.firing.wait().unwrap();
+    let fleet = &scene.fleet;
+    open_trap(fleet);
+    let id = row(fleet)["id"].as_str().unwrap().to_owned();
+    let gone = fleet.ok(&["prune", "--discard", &id, "--json"]);
+    assert_eq!(gone["bench"]["did"], "gone", "{gone:#}");
+    assert_eq!(fleet.pulls().len(), 1, "{gone:#}");
+    effects_are_done_once(fleet, &row(fleet));
+    scene.nothing_is_left();
+}
+
 /// Killed before its claim was released, and somebody cleaned the comments up meanwhile: the issue is
 /// not held by nobody for ever.
 #[test]

@@ -283,15 +283,14 @@ impl Missing {
         resting(&self.dir, within)
     }
 
-    /// Notes that it failed, or was cut after so long because its firing had no more time; what it left goes.
-    pub async fn note_failure(
-        &self,
-        home: &Home,
-        setup: &Setup,
-        (why, cut_after): (&str, Option<Duration>),
-    ) {
+    /// What was left of it goes.
+    pub async fn give_up(&self, home: &Home) {
         cache::gone_for_good(home, &self.dir.with_extension("half")).await;
-        note_of_layer(&self.dir, setup, (why, cut_after));
+    }
+
+    /// Notes that it failed, or was cut after so long because its firing had no more time.
+    pub fn note_failure(&self, setup: &Setup, failed: (&str, Option<Duration>)) {
+        note_of_layer(&self.dir, setup, failed);
     }
 
     /// Waits until nobody else makes it; `None` when that takes longer than `within`.

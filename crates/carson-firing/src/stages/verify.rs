@@ -8,10 +8,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use carson_config::Promise;
 use carson_core::Stage;
 use carson_core::settle::Halt;
+use carson_core::text::end_of;
 use carson_git::{Oid, Seen};
 use carson_loop::digest::Digest;
 use carson_loop::normal::{self, Places};
-use carson_proc::{Exit, Finished, StopReason};
+use carson_proc::{Exit, Finished, Limits, StopReason};
 use carson_store::Judged;
 use tracing::{info, warn};
 
@@ -89,7 +90,7 @@ pub(crate) async fn check(
     for (at, check) in checks.into_iter().enumerate() {
         // The room of whoever judges next is made beside that of the last check, and its run.
         let ahead = match is_judged && at == last {
-            true => clean_rooms::begin(ctx, rec, placed)?,
+            true => clean_rooms::begin(ctx, rec, placed, &seen, &commit).await?,
             false => None,
         };
         let ahead = async {
@@ -163,7 +164,12 @@ pub(super) fn printed(ctx: &Ctx<'_>, done: &Finished) -> String {
 pub(super) fn how(done: &Finished) -> String {
     match (done.success(), done.stopped) {
         (_, Some(StopReason::WallClock)) => {
-            format!("did not end in its time ({} s)", done.elapsed.as_secs())
+            let within = done.stopped_after.unwrap_or(done.elapsed);
+            format!("did not end in its time ({} s)", within.as_secs())
+        }
+        (_, Some(StopReason::OutputCap)) => {
+            let most = Limits::OUTPUT >> 20;
+            format!("was stopped: it printed more than the {most} MB that are read")
         }
         (_, Some(stopped)) => format!("did not exit 0 ({}, stopped: {stopped:?})", done.exit),
         (true, None) => "passed".to_owned(),
@@ -181,14 +187,7 @@ fn told(exit: Exit) -> String {
 
 /// Its end, on one line.
 pub(super) fn in_short(said: &str) -> String {
-    let said = said.trim();
-    let from = said.char_indices().rev().nth(TOLD).map_or(0, |(at, _)| at);
-    said[from..]
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(" / ")
+    end_of(said, TOLD)
 }
 
 /// What is the same when it fails in the same way again, at another time, in another process and another room.

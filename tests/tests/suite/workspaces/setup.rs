@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use carson_tests::fleet::TestFleet;
+use carson_tests::fleet::{TestFleet, git};
 use carson_tests::until;
 use serde_json::Value;
 
@@ -107,6 +107,54 @@ fn work_that_changes_what_it_depends_on_is_judged_after_another_run() {
         let row = row(&fleet);
         assert_eq!(row["outcome"], "OK", "{row:#}");
         assert_eq!(row["sandbox"]["workspace"], kind);
+    }
+}
+
+/// Who reviews a change of what is installed does not judge it by the packages of before.
+#[test]
+fn who_reviews_work_that_changes_what_it_depends_on_sees_nothing_of_the_old_one() {
+    let setup = "mkdir -p node_modules; cat package-lock.json > node_modules/of";
+    for (lock, approves) in [("{ }", "! test -e"), ("{}", "test -s")] {
+        let agent = format!(
+            "if test $CARSON_STAGE = diff-review; then {approves} node_modules/of && echo '[APPROVE]'; exit; fi\n\
+             test -s node_modules/of; echo '{lock}' > package-lock.json; echo w > work.txt\n\
+             git add --all; git commit --quiet -m Work; echo '[OK] done'"
+        );
+        let fleet = with_setup(&agent, setup);
+        let stages = "stages = [\"execute\", \"verify\", \"diff-review\"]\n";
+        role(&fleet, &format!("{stages}[promise]\nrun = \"true\"\n"));
+        let row = row(&fleet);
+        assert_eq!(row["outcome"], "OK", "{lock}: {row:#}");
+    }
+}
+
+/// Neither what is in the way of keeping what it left, nor of keeping what it printed, is a failure of the firing.
+#[test]
+fn what_it_did_that_cannot_be_kept_is_a_reason_too() {
+    // Root reads it all the same.
+    let fleet = with_setup("echo '[SILENT]'", "chmod 000 .");
+    assert_ne!(row(&fleet)["outcome"], "FAILED");
+    let row_of = || {
+        let row = row(&fleet);
+        assert_eq!(row["outcome"], "SKIPPED", "{row:#}");
+        row["reason"].as_str().unwrap().to_owned()
+    };
+    sets_up(&fleet, "echo half > half; exit 3");
+    let reason = row_of();
+    let log = reason.split("its log is ").nth(1).unwrap();
+    let log = std::path::Path::new(log.split(';').next().unwrap());
+    assert!(log.is_file(), "{reason}");
+    fs::remove_file(log).unwrap();
+    fs::create_dir(log).unwrap();
+    let reason = row_of();
+    assert!(reason.contains("exit code 3"), "{reason}");
+    assert!(!reason.contains("its log is"), "{reason}");
+    assert!(!log.with_extension("half").exists());
+    // Nobody is told that its work is taken next.
+    for said in [&["queue"][..], &["why", "issue-1"]] {
+        let told = fleet.carson(said).stdout;
+        let stopped = "the role is stopped: preflight: repo.widget.setup: ";
+        assert!(told.contains(stopped), "{said:?}: {told}");
     }
 }
 
@@ -674,6 +722,88 @@ fn what_it_changes_of_tracked_files_is_put_back_before_anybody_judges() {
         let ended = row(&fleet);
         assert_eq!(ended["outcome"], "SILENT", "{kind}: {ended:#}");
         assert_eq!(fleet.branches(), Vec::<String>::new(), "{kind}");
+    }
+}
+
+/// In a copy it runs where the session works. What it leaves there and git does not ignore is as little that session's
+/// work as what lies below a workspace on layers; what the session makes of it is.
+#[test]
+fn what_it_leaves_is_nobodys_work_until_a_session_makes_it_its_own() {
+    let setup = "mkdir -p 'made/[odd] *'; echo a > made/a; echo b > 'made/[odd] */b'; ln -s a made/link; \
+                 echo c > c.txt; git init --quiet inner; echo d > inner/d";
+    let commit = "echo w > work.txt; git add --all; git commit --quiet -m Work";
+    let end = "echo '[OK] done'";
+    // What is on its branch, and what is kept with it.
+    let moved = "moved/[odd] */b moved/a moved/link work.txt";
+    let cases = [
+        ("echo '[SILENT]'".to_owned(), "SILENT", "", ""),
+        (format!("{commit}; {end}"), "OK", "work.txt", "work.txt"),
+        // The same once more is no change.
+        (
+            format!("{commit}; echo c > c.txt; rm made/a; {end}"),
+            "OK",
+            "work.txt",
+            "work.txt",
+        ),
+        (
+            format!("{commit}; echo more >> made/a; {end}"),
+            "OK",
+            "work.txt",
+            "made/a work.txt",
+        ),
+        (
+            format!("{commit}; chmod +x c.txt; {end}"),
+            "OK",
+            "work.txt",
+            "c.txt work.txt",
+        ),
+        (
+            format!("{commit}; mv made moved; {end}"),
+            "OK",
+            "work.txt",
+            moved,
+        ),
+        (
+            format!("git add --force c.txt made/a; {commit}; {end}"),
+            "OK",
+            "c.txt made/a work.txt",
+            "c.txt made/a work.txt",
+        ),
+    ];
+    for kind in ["layers", "copy"] {
+        for (agent, outcome, wanted, all) in &cases {
+            let fleet = with_setup(agent, setup);
+            set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+            let ended = row(&fleet);
+            assert_eq!(ended["outcome"], *outcome, "{kind}, {agent}: {ended:#}");
+            let left = ended["reason"]
+                .as_str()
+                .unwrap()
+                .contains("something was left");
+            assert_eq!(left, *wanted != *all, "{kind}, {agent}: {ended:#}");
+            let files = |tip: &str| {
+                let names = fleet.git(&["diff", "--name-only", "main", tip]);
+                names.lines().collect::<Vec<_>>().join(" ")
+            };
+            assert_eq!(
+                fleet.branches().len(),
+                usize::from(!wanted.is_empty()),
+                "{kind}, {agent}"
+            );
+            for branch in fleet.branches() {
+                assert_eq!(files(&branch), *wanted, "{kind}, {agent}");
+            }
+            if left {
+                let kept = ended["salvage_ref"].as_str().unwrap();
+                let base = ended["base_sha"].as_str().unwrap();
+                let names = git(&fleet.store(), &["diff", "--name-only", base, kept]);
+                assert_eq!(
+                    names.lines().collect::<Vec<_>>().join(" "),
+                    *all,
+                    "{kind}, {agent}"
+                );
+            }
+        }
     }
 }
 
