@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::names;
 use crate::refusal::Refusal;
 use crate::verb::{Ask, Who};
-use crate::why::held_work;
+use crate::why::{held_work, role_stopped};
 
 /// How long the forge of one queue is asked.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -43,6 +43,8 @@ pub struct Waiting {
     pub more: usize,
     /// What is held, and on what it waits.
     pub held: Vec<Held>,
+    /// What keeps the role itself from firing now.
+    pub stopped: Option<String>,
     /// Why nothing is known.
     pub unknown: Option<String>,
 }
@@ -88,14 +90,14 @@ impl Ask for Queue {
                 .iter()
                 .filter_map(|name| home.fleet.repos.get(name))
             {
-                all.push(waiting(home, role, repo).await);
+                all.push(waiting(home, role, repo).await?);
             }
         }
         Ok(all)
     }
 }
 
-async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Waiting {
+async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Result<Waiting, Refusal> {
     let (ready, more, unknown) = match timeout(PATIENCE, ready(home, role, repo)).await {
         Ok(Ok((ready, more))) => (ready, more, None),
         Ok(Err(why)) => (Vec::new(), 0, Some(why.to_string())),
@@ -109,7 +111,7 @@ async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Waiting {
         None => held_work(home, role, repo).await,
         Some(_) => Vec::new(),
     };
-    Waiting {
+    Ok(Waiting {
         role: role.name.clone(),
         repo: repo.name.clone(),
         ready,
@@ -118,8 +120,9 @@ async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Waiting {
             .into_iter()
             .map(|(why, change)| Held { why, change })
             .collect(),
+        stopped: role_stopped(home, role).await?,
         unknown,
-    }
+    })
 }
 
 /// The issues that may be taken, and how many more there are.

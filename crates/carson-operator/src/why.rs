@@ -35,6 +35,16 @@ pub(crate) async fn held_work(
         .collect()
 }
 
+/// What keeps a role from firing now.
+pub(crate) async fn role_stopped(
+    home: &Home,
+    role: &carson_config::Role,
+) -> Result<Option<String>, Refusal> {
+    let now = home.clock.now();
+    let gate = carson_firing::admit::gate(home, role, now).await?;
+    of_issue::stopped(home, role, &gate, now).await
+}
+
 /// Why did a role fire or not, what would change it, and what comes next?
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

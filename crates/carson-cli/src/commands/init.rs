@@ -37,6 +37,8 @@ pub use as_proposed::as_proposed;
 
 /// The check without which there is no home.
 const PROGRAM: &str = ".program";
+/// Letters of a line that a question has.
+const SHOWN: usize = 200;
 /// The role of a new home.
 const FIRST_ROLE: &str = "implementer";
 
@@ -59,6 +61,10 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
             .hint("to add a role to it: carson init --role implementer")
             .hint("to add a repository: write [repos.NAME] with its url there, and NAME into the roles' `repos`"));
     }
+    if let Some(script) = args.script.as_deref().filter(|script| !script.is_file()) {
+        let wrong = format!("--script {}: there is no such file", script.display());
+        return Err(CommandError::usage(wrong));
+    }
     let may_ask = !args.yes && !app.json && std::io::stdin().is_terminal();
     let wanted = Wanted::by(args, may_ask).await?;
     let hosted = match Hosted::said(args, wanted.address())? {
@@ -75,6 +81,7 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
         hosted,
         not_let_in: None,
         agreed: None,
+        sets_up: None,
         may_ask,
     };
     let done = match begun.home().await {
@@ -108,6 +115,8 @@ struct Begun<'a> {
     not_let_in: Option<String>,
     /// The check that was agreed on: nobody is asked twice.
     agreed: Option<Option<ProposedCheck>>,
+    /// Whether the setup that was found is to run.
+    sets_up: Option<bool>,
     may_ask: bool,
 }
 
@@ -169,6 +178,12 @@ impl Begun<'_> {
                 self.agreed.insert(agreed).clone()
             }
         };
+        let sets_up = match (self.sets_up, self.may_ask && !proposal.setup.is_empty()) {
+            (Some(said), _) => said,
+            (None, true) => agreed_setup(&proposal)?,
+            (None, false) => false,
+        };
+        self.sets_up = Some(sets_up);
         let zone = args.zone.clone().unwrap_or_else(proposed::zone);
         let settings = app.layout.settings();
         let mut made = Made::begin(app)?;
@@ -178,6 +193,7 @@ impl Begun<'_> {
             hosted: &self.hosted,
             source: &source,
             proposal: &proposal,
+            sets_up,
             zone: &zone,
         });
         made.file(&settings, &text)?;
@@ -263,7 +279,7 @@ impl Done {
             }
         }
         print::line("next:");
-        if !self.scaffold.proposal.setup.is_empty() {
+        if !self.scaffold.proposal.setup.is_empty() && begun.sets_up != Some(true) {
             print::line(&format!(
                 "  edit {}: take the # off `setup`, where the check needs what that installs",
                 self.scaffold.settings.display()
@@ -312,10 +328,15 @@ impl Done {
             ),
         }
         if !self.scaffold.proposal.setup.is_empty() {
-            print::line(&format!(
-                "setup: {} would make workspaces ready to work in; the settings have it behind a #",
-                self.scaffold.proposal.setup.join("; ")
-            ));
+            let lines = self.scaffold.proposal.setup.join("; ");
+            print::line(&match begun.sets_up {
+                Some(true) => format!(
+                    "setup: {lines} makes workspaces ready to work in; it stands in the settings"
+                ),
+                _ => format!(
+                    "setup: {lines} would make workspaces ready to work in; the settings have it behind a #"
+                ),
+            });
         }
         let proposal = &self.scaffold.proposal;
         for left in &proposal.for_root {
@@ -374,6 +395,27 @@ fn agreed_forge(found: Option<Hosted>, may_ask: bool) -> Result<Hosted, CommandE
         "" | "y" | "yes" => found,
         _ => Hosted::LOCAL,
     })
+}
+
+/// Whether the operator wants at a terminal what makes workspaces ready to work in.
+fn agreed_setup(found: &Proposal) -> Result<bool, CommandError> {
+    let lines: Vec<String> = found
+        .setup
+        .iter()
+        .map(|line| one_line(line, SHOWN))
+        .collect();
+    print::line(&format!(
+        "Run `{}` (by {}) once in the sandbox, so that workspaces are ready to work in? (Enter for yes; \"no\" leaves it \
+         in the settings, behind a #)",
+        lines.join("; "),
+        found.by
+    ));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(
+        answer.trim().to_lowercase().as_str(),
+        "" | "y" | "yes"
+    ))
 }
 
 /// Holds what was written against the same checks as what people write; what somebody can mend afterwards is no reason

@@ -121,10 +121,19 @@ fn devcontainer(text: &str) -> Option<Vec<String>> {
     Some(said.flatten().collect())
 }
 
+/// Each of these commands begins in the repository's directory, wherever the one before it went.
+fn where_it_began(command: Vec<String>) -> Vec<String> {
+    let mut words = command.iter().flat_map(|step| step.split_whitespace());
+    match words.any(|word| word == "cd") {
+        true => vec![format!("(\n{}\n)", command.join("\n"))],
+        false => command,
+    }
+}
+
 /// A text, a list of words, or several of them by name.
 fn command(value: &Value) -> Option<Vec<String>> {
     match value {
-        Value::String(text) => Some(steps(text)),
+        Value::String(text) => Some(where_it_began(steps(text))),
         // No shell reads these.
         Value::Array(words) => {
             let words = words.iter().map(|word| word.as_str().map(shell_word));
@@ -283,6 +292,15 @@ mod tests {
         let root = r#"{"postCreateCommand": "sudo make install"}"#;
         let lock = ("package-lock.json", "{}");
         assert_eq!(of(&[(".devcontainer.json", root), lock]).setup, ["npm ci"]);
+    }
+
+    #[test]
+    fn no_command_of_a_container_begins_where_another_went() {
+        let dev = r#"{"onCreateCommand": "cd web && npm ci",
+            "postCreateCommand": {"a": "cd api\nmake deps", "b": "make"}}"#;
+        let found = of(&[(".devcontainer.json", dev)]);
+        let wanted = ["(\ncd web && npm ci\n)", "(\ncd api\nmake deps\n)", "make"];
+        assert_eq!(found.setup, wanted);
     }
 
     #[test]

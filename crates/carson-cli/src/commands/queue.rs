@@ -25,6 +25,9 @@ pub async fn run(app: &App, role: Option<String>) -> Result<u8, CommandError> {
 
 fn show(carson: &str, one: &Waiting) {
     print::row(&format!("{} in {}", one.role, one.repo));
+    if let Some(why) = &one.stopped {
+        print::row(&format!("  the role is stopped: {why}"));
+    }
     if let Some(why) = &one.unknown {
         print::row(&format!("  nothing is known: {why}"));
         return;

@@ -3,7 +3,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::programs::program;
+use super::programs::{git, program};
 use super::{Part, Script, play};
 
 fn played(script: &str, part: &Part, cwd: &Path) -> std::io::Result<String> {
@@ -19,6 +19,29 @@ fn of(role: &str) -> Part {
         issue: 7,
         max_turns: 10,
         ..Part::default()
+    }
+}
+
+/// What the document shows can be played, and each session finds its part.
+#[test]
+fn the_script_of_the_document_is_one() {
+    let page = include_str!("../../../../docs/engines.md");
+    let script = page
+        .split("```toml\n")
+        .find(|block| block.starts_with("[[when]]"));
+    let script = script.unwrap().split("```").next().unwrap();
+    for (stage, says) in [("plan", "[APPROVE]"), ("execute", "[OK] It greets.")] {
+        let dir = TempDir::new().unwrap();
+        git(dir.path(), &["init", "--quiet"]).unwrap();
+        for (key, value) in [("user.name", "A"), ("user.email", "a@example.com")] {
+            git(dir.path(), &["config", key, value]).unwrap();
+        }
+        let part = Part {
+            stage: stage.to_owned(),
+            ..of("any")
+        };
+        let said = played(script, &part, dir.path()).unwrap();
+        assert!(said.contains(says), "{said}");
     }
 }
 

@@ -1,17 +1,17 @@
 //! Where one issue stands, with each role that may take it.
 
 use carson_config::{Fleet, Repo, Role, RoleKind};
-use carson_core::admission::{Admission, admit};
+use carson_core::admission::{Admission, Gate, admit};
 use carson_core::stops::Change;
 use carson_core::text::{counted, instant};
 use carson_core::work::WorkKey;
-use carson_core::{RepoName, RoleName};
+use carson_core::{RepoName, RoleName, SkipKind};
 use carson_firing::admit::gate;
 use carson_firing::queue::{Held, HeldIssue, Place, place};
 use carson_firing::waiting_plan;
 use carson_forge::{Forge, ForgeError, Issue, PullState, State};
 use carson_home::Home;
-use carson_store::Firing;
+use carson_store::{Filter, Firing};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
@@ -236,16 +236,37 @@ async fn of_queue(
         Place::Given(why) => (format!("people get it next: {why}"), from(now), None),
         Place::Elsewhere(why) => (format!("not in its queue: {why}"), None, None),
     };
-    let stopped = match admit(&gate, now) {
-        Admission::Admit(_) => None,
-        Admission::Wait(why) => Some(why),
-        Admission::Skip(reason) => Some(reason.to_string()),
-    };
     Ok(OfQueue {
         role: role.name.clone(),
         stands,
-        stopped,
+        stopped: stopped(home, role, &gate, now).await?,
         next,
         change,
     })
+}
+
+/// What keeps a role from firing now; that its last firing ended before any session counts, too: the next one asks the
+/// same.
+pub(super) async fn stopped(
+    home: &Home,
+    role: &Role,
+    gate: &Gate,
+    now: DateTime<Utc>,
+) -> Result<Option<String>, Refusal> {
+    match admit(gate, now) {
+        Admission::Admit(_) => {}
+        Admission::Wait(why) => return Ok(Some(why)),
+        Admission::Skip(reason) => return Ok(Some(reason.to_string())),
+    }
+    let filter = Filter {
+        role: Some(role.name.clone()),
+        since: None,
+        skipped: true,
+        outcome: None,
+        limit: 1,
+    };
+    let last = home.store.firings(&filter).await?.into_iter().next();
+    let failed = last.filter(|row| row.skip == Some(SkipKind::PREFLIGHT));
+    let why = failed.and_then(|row| row.reason);
+    Ok(why.map(|why| format!("{why} (when it fired last)")))
 }

@@ -23,6 +23,8 @@ pub struct Written<'a> {
     pub hosted: &'a Hosted,
     pub source: &'a Source,
     pub proposal: &'a Proposal,
+    /// Whether its setup is to run.
+    pub sets_up: bool,
     /// The IANA name of the fleet's time zone.
     pub zone: &'a str,
 }
@@ -35,6 +37,7 @@ pub fn settings(of: &Written<'_>) -> String {
         hosted,
         source,
         proposal,
+        sets_up,
         zone,
     } = *of;
     let Source {
@@ -52,7 +55,7 @@ pub fn settings(of: &Written<'_>) -> String {
         quoted(url),
         quoted(base),
     );
-    text.push_str(&setup_text(proposal, url));
+    text.push_str(&setup_text(proposal, sets_up, url));
     text.push_str(&forge_text(args, hosted));
     text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
     if let Some(binary) = &args.binary {
@@ -92,8 +95,8 @@ pub fn settings(of: &Written<'_>) -> String {
     text
 }
 
-/// What would make workspaces ready to work in, for the operator to decide.
-fn setup_text(proposal: &Proposal, url: &str) -> String {
+/// What makes workspaces ready to work in, or would, where the operator has not decided that.
+fn setup_text(proposal: &Proposal, sets_up: bool, url: &str) -> String {
     let listed = |all: &[String]| {
         let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
         format!("[{}]", all.join(", "))
@@ -101,9 +104,12 @@ fn setup_text(proposal: &Proposal, url: &str) -> String {
     let mut text = String::new();
     if !proposal.setup.is_empty() {
         let (by, lines) = (&proposal.by, listed(&proposal.setup));
-        text.push_str(&format!(
-            "# Without the # every workspace is ready to work in ({by}; docs/WORKSPACES.md):\n# setup = {lines}\n"
-        ));
+        text.push_str(&match sets_up {
+            true => format!("# So every workspace is ready to work in ({by}; docs/WORKSPACES.md):\nsetup = {lines}\n"),
+            false => format!(
+                "# Without the # every workspace is ready to work in ({by}; docs/WORKSPACES.md):\n# setup = {lines}\n"
+            ),
+        });
     }
     for left in &proposal.for_root {
         let left = one_line(left, LEFT_OUT);
