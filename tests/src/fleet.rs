@@ -580,7 +580,6 @@ fn is_repository(dir: &Path) -> bool {
 }
 
 /// Runs git as nobody in particular; it must succeed.
-#[must_use]
 pub fn git(dir: &Path, args: &[&str]) -> String {
     let output = Command::new("git")
         // The repository may belong to the user who runs `carson`.

@@ -86,7 +86,10 @@ pub(crate) async fn ready(
         };
         // Tests that are laid over the commit differ from it, too, and are not the setup's.
         let then = match holds.tests {
-            [] => Then::PutBack,
+            [] => Then::PutBack {
+                commit: holds.commit,
+                branch: &placed.place.worktree.branch,
+            },
             _ => Then::Nothing,
         };
         if let Err(failed) = setup::in_place(ctx, rec, &site, then).await? {

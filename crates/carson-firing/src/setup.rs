@@ -34,20 +34,37 @@ const KEPT: usize = 1024 * 1024;
 const TOLD: usize = 300;
 /// What follows lines that ran in a bench or room as it is.
 #[derive(Clone, Copy)]
-pub(crate) enum Then {
+pub(crate) enum Then<'c> {
     /// Nothing.
     Nothing,
     /// What they changed of tracked files is taken out again.
-    PutBack,
+    PutBack {
+        /// The commit that is to lie there.
+        commit: &'c Oid,
+        /// The branch that it is on.
+        branch: &'c str,
+    },
 }
 
-/// In a copy, and in each clean room in which the lines run: what the lines changed of tracked files is taken out again, and git is told
-/// what they left and it does not ignore, so that no session takes it for its work.
-const PUT_BACK: &str = "set +x; cd \"$CARSON_WORKTREE\" || exit 1; \
-    git -c core.hooksPath=/dev/null reset --quiet --hard HEAD || exit 1; \
-    info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"; \
-    git -c core.quotePath=false ls-files --others --exclude-standard | head -n 20000 \
-    | sed 's,[][*?\\],\\\\&,g; s,^,/,' >> \"$info/exclude\"";
+impl Then<'_> {
+    /// In a copy, and in each clean room in which the lines run: the branch is where it was, what the lines changed of
+    /// tracked files is taken out again, and git is told what they left and it does not ignore, so that no session takes it
+    /// for its work. What git cannot put back is no good setup. In a pattern a line's end is any letter.
+    fn lines(self) -> String {
+        let Self::PutBack { commit, branch } = self else {
+            return String::new();
+        };
+        let branch = shell_word(branch);
+        format!(
+            "set +x; cd \"$CARSON_WORKTREE\" || \\exit 1\n\
+             git -c core.hooksPath=/dev/null checkout --quiet --force -B {branch} {commit} || \\exit 1\n\
+             git diff --quiet {commit} -- || {{ echo 'a directory that holds tracked files was replaced'; \\exit 1; }}\n\
+             info=$(git rev-parse --git-common-dir)/info; mkdir -p \"$info\"\n\
+             git ls-files -z --others --exclude-standard | tr '\\n\\r\\0' '??\\n' | head -n 20000 \\\n\
+             | sed 's,[][*\\ ],\\\\&,g; s,^,/,' >> \"$info/exclude\""
+        )
+    }
+}
 
 /// The exit code of a setup of which every line ran and passed. A line that ends the shell itself (`exit 0`, `exec`, a
 /// trap) ends it with another one, and is no good setup unless it is the last.
@@ -172,7 +189,7 @@ async fn make(
         return Err(Halt::Cancelled);
     }
     if !passed(&done) {
-        return Ok(Err(failure(site.repo, &done, &text, log.as_deref())));
+        return Ok(Err(failure(&how(site.repo, &done), &text, log.as_deref())));
     }
     match missing.adopt(ctx.home, &bench, (&half, site.base)).await {
         Ok(()) => Ok(Ok(())),
@@ -202,12 +219,26 @@ fn keep_log(path: PathBuf, text: &str) -> Option<PathBuf> {
 }
 
 /// Runs the lines in a workspace that is a copy.
-pub(crate) async fn in_copy(ctx: &Ctx<'_>, rec: &mut Record, site: &Site<'_>) -> Result<(), Halt> {
+pub(crate) async fn in_copy(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    (site, branch): (&Site<'_>, &str),
+) -> Result<(), Halt> {
     toolchains::try_resolve(ctx, rec, site).await?;
-    let done = in_place(ctx, rec, site, Then::PutBack).await?;
-    let failed = done.as_ref().err().map(|failed| failed.why.as_str());
-    layers::note_copy(ctx.home, site.repo, failed);
-    done.map_err(|failed| refuse(rec, site.repo, &failed.why))
+    let then = Then::PutBack {
+        commit: site.base,
+        branch,
+    };
+    let done = in_place(ctx, rec, site, then).await?;
+    let failed = done.err().map(|Failed { how, said }| {
+        let log = keep_log(layers::log_of_copy(ctx.home, site.repo), &said);
+        failure(&how, &said, log.as_deref())
+    });
+    layers::note_copy(ctx.home, site.repo, failed.as_deref());
+    match failed {
+        Some(why) => Err(refuse(rec, site.repo, &why)),
+        None => Ok(()),
+    }
 }
 
 /// Runs the lines in a bench or room as it is; what they printed when they failed.
@@ -215,19 +246,14 @@ pub(crate) async fn in_place(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     site: &Site<'_>,
-    then: Then,
+    then: Then<'_>,
 ) -> Result<Result<(), Failed>, Halt> {
-    let then = match then {
-        Then::Nothing => "",
-        Then::PutBack => PUT_BACK,
-    };
-    let done = lines(ctx, rec, site, site.bench, then).await?;
+    let done = lines(ctx, rec, site, site.bench, &then.lines()).await?;
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
     let text = said(ctx, site.repo, &done);
     Ok(passed(&done).then_some(()).ok_or_else(|| Failed {
-        why: failure(site.repo, &done, &text, None),
         how: how(site.repo, &done),
         said: text,
     }))
@@ -237,8 +263,6 @@ pub(crate) async fn in_place(
 pub(crate) struct Failed {
     /// How it ended.
     pub how: String,
-    /// The same, and the end of what it printed.
-    pub why: String,
     /// What it printed.
     pub said: String,
 }
@@ -354,8 +378,8 @@ fn how(repo: &Repo, done: &Finished) -> String {
     }
 }
 
-fn failure(repo: &Repo, done: &Finished, text: &str, log: Option<&Path>) -> String {
-    let how = how(repo, done);
+/// How it ended, its log and the end of what it printed.
+fn failure(how: &str, text: &str, log: Option<&Path>) -> String {
     let end = end_of(text, TOLD);
     let log = log.map_or_else(String::new, |log| format!("; its log is {}", log.display()));
     format!("it {how}{log}; its end: {end}")

@@ -39,6 +39,9 @@ const ANSWER: usize = 16 << 20;
 /// Bytes of what a push would show that are written out to be searched, unless more are wanted.
 const OUTGOING: u64 = 512 << 20;
 
+/// The note of a worktree in which a setup runs, among those of how it began.
+const SETTING_UP: &str = "setting-up";
+
 /// What Carson measured of a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeFacts {
@@ -87,6 +90,13 @@ impl Worktree {
         let Some(bench) = self.path.parent().filter(|bench| bench.is_dir()) else {
             return self.seen(Found::default(), None).await;
         };
+        if self.is_setting_up() {
+            let nothing = Found {
+                exists: self.path.is_dir(),
+                ..Found::default()
+            };
+            return self.seen(nothing, None).await;
+        }
         let dir = ScratchDir::new(self.mirror.path(), "look")?;
         let mut found = self.found(bench, &dir, show).await?;
         if found.unreadable > 0 && self.open_up(bench, &dir).await? > 0 {
@@ -204,6 +214,29 @@ impl Worktree {
             overlays: overlay.into_iter().collect(),
         };
         Ok((question, desk))
+    }
+
+    /// Notes that a setup runs in it, before any session: until [`is_set_up`](Self::is_set_up), nothing in it is work.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn sets_up(&self) -> Result<(), GitError> {
+        let note = self.began().dir.join(SETTING_UP);
+        std::fs::write(&note, "").map_err(|source| io(&note, source))
+    }
+
+    /// Notes that the setup has ended well: what is done in it from here on is work, after a power cut, too.
+    ///
+    /// # Errors
+    /// When the note stays: no session may begin.
+    pub fn is_set_up(&self) -> Result<(), GitError> {
+        let note = self.began().dir.join(SETTING_UP);
+        std::fs::remove_file(&note).map_err(|source| io(&note, source))?;
+        durable::name(&note, &self.began().dir)
+    }
+
+    fn is_setting_up(&self) -> bool {
+        self.began().dir.join(SETTING_UP).exists()
     }
 
     /// Notes what a setup left in a copy, so that no look takes it for a session's work. To be called before any

@@ -20,7 +20,11 @@ pub fn engine_at(program: PathBuf, account: &Account) -> Engine {
         args: account.args.clone(),
         model: account.model.clone(),
         effort: None,
-        script: account.script.clone(),
+        // A session sees no directory that its path only passes through.
+        script: account
+            .script
+            .as_ref()
+            .map(|script| script.canonicalize().unwrap_or_else(|_| script.clone())),
         limits: account.speaks.as_deref().and_then(carson_engine::cli),
     }
 }

@@ -150,7 +150,8 @@ fn every_engine_can_be_the_first_one() {
     .unwrap();
     for (home, engine, more) in [
         ("one", "command", ["--binary", "agent"]),
-        ("two", "rehearsal", ["--script", "play.toml"]),
+        // A path through a directory that no session sees.
+        ("two", "rehearsal", ["--script", "one/../play.toml"]),
     ] {
         let args = [
             "--home",
@@ -167,6 +168,15 @@ fn every_engine_can_be_the_first_one() {
         assert_eq!(checked.code, Some(0), "{engine}: {checked:#?}");
         assert!(!checked.stdout.contains(engine), "{engine}: {checked:#?}");
     }
+    // Nor is the script of settings that people write looked for there.
+    let file = fleet.root().join("two/carson.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    assert!(!settings.contains(".."), "{settings}");
+    fs::write(&file, settings.replace("/play.toml", "/one/../play.toml")).unwrap();
+    let two = |args: &[&str]| fleet.ok(&[&["--home", "two"], args, &["--json"]].concat());
+    let _ = two(&["issue", "create", "Work"]);
+    let row = two(&["fire", "implementer"]);
+    assert_eq!(row["outcome"], "SILENT", "{row:#}");
 }
 
 /// A role's folder that went away is missed by every word, and the verb that they name brings it back.

@@ -558,16 +558,22 @@ fn effects_are_done_once(fleet: &TestFleet, row: &Value) {
     assert_eq!(ended, 1, "{firing:#}");
 }
 
-/// Killed as it opened its pull request, which a person closed before anybody looked: it stays closed.
-#[test]
-fn a_pull_request_that_people_closed_meanwhile_is_not_opened_again() {
+/// Killed between the forge's pull request and the note of it.
+fn killed_as_it_opened_its_pull() -> Scene {
     let event = "UPDATE ON firing";
     let noted = "OLD.pr_number IS NULL AND NEW.pr_number IS NOT NULL";
     let mut scene = Scene::between(event, noted);
     scene.firing.kill().unwrap();
     scene.firing.wait().unwrap();
+    open_trap(&scene.fleet);
+    scene
+}
+
+/// Killed as it opened its pull request, which a person closed before anybody looked: it stays closed.
+#[test]
+fn a_pull_request_that_people_closed_meanwhile_is_not_opened_again() {
+    let scene = killed_as_it_opened_its_pull();
     let fleet = &scene.fleet;
-    open_trap(fleet);
     let file = fs::read_dir(fleet.home().join("forge/widget/pulls"))
         .unwrap()
         .next();
@@ -590,13 +596,8 @@ fn a_pull_request_that_people_closed_meanwhile_is_not_opened_again() {
 /// Who gives a bench up whose firing is dead is not sent away: its work is saved first.
 #[test]
 fn a_dead_firing_that_is_given_up_is_concluded_first() {
-    let event = "UPDATE ON firing";
-    let noted = "OLD.pr_number IS NULL AND NEW.pr_number IS NOT NULL";
-    let mut scene = Scene::between(event, noted);
-    scene.firing.kill().unwrap();
-    scene.firing.wait().unwrap();
+    let scene = killed_as_it_opened_its_pull();
     let fleet = &scene.fleet;
-    open_trap(fleet);
     let id = row(fleet)["id"].as_str().unwrap().to_owned();
     let gone = fleet.ok(&["prune", "--discard", &id, "--json"]);
     assert_eq!(gone["bench"]["did"], "gone", "{gone:#}");

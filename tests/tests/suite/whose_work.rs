@@ -37,6 +37,18 @@ fn caches_alone_are_no_work_that_was_forgotten() {
     nothing_lost(&fleet, &row, &[]);
 }
 
+/// Git is told names of files a line each, and leaves out a carriage return before the line's end (macOS names the file
+/// of a folder's picture so).
+#[test]
+fn a_name_that_git_cannot_be_told_costs_no_other_file() {
+    let agent = "printf 'icon\n' > \"$(printf 'Icon\\r')\"; echo important > important.txt; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    let row = fire(&fleet);
+    assert_eq!(fleet.pulls()[0]["draft"], true, "{row:#}");
+    nothing_lost(&fleet, &row, &["icon\n", "important\n"]);
+    assert!(fleet.benches().is_empty(), "{row:#}");
+}
+
 #[test]
 fn branches_that_nobody_joined_are_a_draft_and_named() {
     let agent = "base=$(git rev-parse HEAD)\n\

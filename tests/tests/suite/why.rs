@@ -158,6 +158,8 @@ fn caps_and_full_review_queues_say_where_they_stand() {
         "{value:#}"
     );
     stands_in_status(&fleet, "hand", "open-prs");
+    let queue = fleet.carson(&["queue"]).stdout;
+    assert!(queue.contains("the role is stopped: "), "{queue}");
     role(&fleet, |text| {
         text.replace("max_open_prs", "max_firings_per_day")
     });

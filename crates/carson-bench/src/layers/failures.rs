@@ -13,6 +13,8 @@ use carson_home::Home;
 
 /// The ending of the file that says why a setup failed.
 const FAILED: &str = "failed";
+/// How the note of a setup in a workspace that is a copy is called.
+const COPY: &str = "copy";
 /// How long a setup that failed is not tried again, while nothing changes.
 const RESTS: Duration = Duration::from_secs(3600);
 
@@ -49,7 +51,11 @@ pub fn failures(home: &Home, repo: &Repo) -> Vec<FailedSetup> {
                 repo: repo.name.to_string(),
                 failed_at,
                 why: noted(&path)?.of_lines(&repo.setup)?,
-                rests_until: failed_at + RESTS,
+                // In copies it runs in each.
+                rests_until: match path.file_stem() == Some(COPY.as_ref()) {
+                    true => failed_at,
+                    false => failed_at + RESTS,
+                },
                 log: log.is_file().then_some(log),
             })
         })
@@ -60,15 +66,24 @@ pub fn failures(home: &Home, repo: &Repo) -> Vec<FailedSetup> {
 
 /// Notes how the setup of a workspace that is a copy went.
 pub fn note_copy(home: &Home, repo: &Repo, failed: Option<&str>) {
-    let dir = cache::of_repo(home, &repo.name);
-    let path = dir.join("copy").with_extension(FAILED);
+    let log = log_of_copy(home, repo);
+    let path = log.with_extension(FAILED);
     match failed {
-        None => drop(fs::remove_file(path)),
-        Some(why) => {
-            let _ = crate::private_dir::private_dir(&dir);
-            note(&path, &repo.setup, (why, None));
+        None => {
+            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(log);
         }
+        Some(why) => note(&path, &repo.setup, (why, None)),
     }
+}
+
+/// Where it is kept what a setup of a workspace that is a copy printed when it failed, beside the note of that.
+#[must_use]
+pub fn log_of_copy(home: &Home, repo: &Repo) -> PathBuf {
+    let dir = cache::of_repo(home, &repo.name);
+    // Who cannot write there says so.
+    let _ = crate::private_dir::private_dir(&dir);
+    dir.join(COPY).with_extension("log")
 }
 
 /// Why the setup of this layer failed a short time ago, if it did, and in how many minutes it is tried again. A firing

@@ -34,7 +34,7 @@ use error::io;
 
 pub use cache::{Layer, Pruned, all, bytes_taken, prune};
 pub use error::LayerError;
-pub use failures::{FailedSetup, failures, forget_failures, note_copy};
+pub use failures::{FailedSetup, failures, forget_failures, log_of_copy, note_copy};
 pub use possible::{Possible, Try, clones, possible};
 pub(crate) use setup::EXCLUDE;
 pub use setup::{Missing, decides};

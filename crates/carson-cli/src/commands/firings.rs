@@ -6,7 +6,7 @@ use carson_core::work::WorkKey;
 use carson_operator::Ask;
 use carson_operator::firings::{List, Show, Shown, reason, state};
 use carson_store::{EffectRow, EffectState, Firing};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use crate::app::App;
@@ -90,7 +90,8 @@ fn cost(row: &Firing, digits: usize) -> Option<String> {
 
 fn took(row: &Firing, now: DateTime<Utc>) -> String {
     let from = row.started_at.unwrap_or(row.claimed_at);
-    let took = row.ended_at.unwrap_or(now) - from;
+    // One that was claimed ahead of its slot has not begun.
+    let took = (row.ended_at.unwrap_or(now) - from).max(TimeDelta::zero());
     format!("{:.1}s", took.num_milliseconds() as f64 / 1_000.0)
 }
 

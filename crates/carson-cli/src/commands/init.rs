@@ -172,7 +172,10 @@ impl Begun<'_> {
             None => {
                 let found = proposed_check(&source.files);
                 let agreed = match self.may_ask {
-                    true => asked_check::agreed(found, self.wanted.checkout()).await?,
+                    true => {
+                        let has_setup = !proposal.setup.is_empty();
+                        asked_check::agreed(found, self.wanted.checkout(), has_setup).await?
+                    }
                     false => found,
                 };
                 self.agreed.insert(agreed).clone()
@@ -322,6 +325,9 @@ impl Done {
             Some(ProposedCheck { run, by }) => print::line(&format!(
                 "check: `{run}` says whether work is done ({by}); it stands in the role"
             )),
+            None if begun.may_ask => print::line(
+                "check: none, as you said; with [promise] in the role one is run before a pull request is opened",
+            ),
             None => print::alarm(
                 "check: no command that tests the repository was found; write [promise] into the role, or \
                  no check is run before a pull request is opened",
@@ -410,12 +416,15 @@ fn agreed_setup(found: &Proposal) -> Result<bool, CommandError> {
         lines.join("; "),
         found.by
     ));
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(
-        answer.trim().to_lowercase().as_str(),
-        "" | "y" | "yes"
-    ))
+    loop {
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        match answer.trim().to_lowercase().as_str() {
+            "" | "y" | "yes" => return Ok(true),
+            "n" | "no" | "none" => return Ok(false),
+            _ => print::warning("yes or no? Another setup goes into the settings afterwards"),
+        }
+    }
 }
 
 /// Holds what was written against the same checks as what people write; what somebody can mend afterwards is no reason

@@ -15,7 +15,7 @@ pub async fn run(app: &App, role: Option<String>) -> Result<u8, CommandError> {
         return Ok(0);
     }
     if all.is_empty() {
-        print::row("no role works in a repository");
+        print::row("no role that is enabled works in a repository");
     }
     for one in &all {
         show(&app.called(), one);

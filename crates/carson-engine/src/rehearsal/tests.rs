@@ -30,7 +30,11 @@ fn the_script_of_the_document_is_one() {
         .split("```toml\n")
         .find(|block| block.starts_with("[[when]]"));
     let script = script.unwrap().split("```").next().unwrap();
-    for (stage, says) in [("plan", "[APPROVE]"), ("execute", "[OK] It greets.")] {
+    for (stage, says) in [
+        ("plan", "[OK]"),
+        ("review", "[APPROVE]"),
+        ("execute", "[OK] It greets."),
+    ] {
         let dir = TempDir::new().unwrap();
         git(dir.path(), &["init", "--quiet"]).unwrap();
         for (key, value) in [("user.name", "A"), ("user.email", "a@example.com")] {

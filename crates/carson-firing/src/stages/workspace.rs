@@ -114,11 +114,14 @@ pub(crate) async fn run<'r, 'h>(
             base: &base,
             bench: &place.bench,
         };
-        setup::in_copy(ctx, rec, &site).await?;
+        let worktree = &place.worktree;
+        worktree.sets_up().or_broken("beginning the setup")?;
+        setup::in_copy(ctx, rec, (&site, &worktree.branch)).await?;
         // What is not noted counts as a session's: it is kept.
-        if let Err(error) = place.worktree.note_residue().await {
+        if let Err(error) = worktree.note_residue().await {
             warn!(firing.id = %ctx.id, %error, "what the setup left is not told from work");
         }
+        worktree.is_set_up().or_broken("ending the setup")?;
     }
     if runs {
         let site = Site {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use carson_core::untrusted::one_line;
 use git2::{Index, IndexEntry, Oid};
 
-use super::bounds::{ENTRIES, HIDDEN, HIDDEN_BYTES, PATH, PATHS, REPOSITORIES};
+use super::bounds::{ENTRIES, HIDDEN, HIDDEN_BYTES, OBJECT, PATH, PATHS, REPOSITORIES};
 use super::entry::{Changed, Entry, LINK, SYMLINK, put};
 use super::found::Hidden;
 use super::hash;
@@ -106,7 +106,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         submodules,
         ..
     } = walk;
-    let mut hashed = hash::all(objects, top, &changed, &mut files.trouble)?;
+    let mut hashed = hash::all(objects, top, &changed, &mut files.trouble);
     hashed.retain(|(path, oid, mode)| {
         staged.tracks(path) || submodules.tracks(path) || !residue.has(path, *oid, *mode)
     });
@@ -126,7 +126,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
         .write_tree_to(&objects.repo)
         .map_err(git_error_message)?;
     files.tree = Some(submodules.put_back(objects, &mut index, tree)?);
-    let mut hidden = hash::all(objects, top, &hidden, &mut files.trouble)?;
+    let mut hidden = hash::all(objects, top, &hidden, &mut files.trouble);
     let all = hidden.len();
     hidden.retain(|(path, oid, mode)| !residue.has(path, *oid, *mode));
     files.hidden.files -= (all - hidden.len()) as u64;
@@ -145,13 +145,20 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
 }
 
 /// What of the files below `top` the base does not have, and git does not ignore.
-pub(super) fn untracked(top: &Path, ground: Ground<'_>) -> Result<Vec<Entry>, String> {
+pub(super) fn untracked(top: &Path, ground: Ground<'_>) -> Vec<Entry> {
     let objects = ground.objects;
     let (index, mut walk) = Walk::everything(top, ground);
     let mut found = std::mem::take(&mut walk.changed);
     found.append(&mut walk.hidden);
     found.retain(|one| index.get_path(&path_of(&one.path), 0).is_none());
-    hash::all(objects, top, &found, &mut walk.files.trouble)
+    // One that is too large to be read is known by its times alone.
+    let large = found.iter().filter(|one| one.size > OBJECT);
+    let large = large.map(|one| (one.path.clone(), Oid::ZERO_SHA1, one.mode));
+    let large: Vec<Entry> = large.collect();
+    found.retain(|one| one.size <= OBJECT);
+    let mut entries = hash::all(objects, top, &found, &mut walk.files.trouble);
+    entries.extend(large);
+    entries
 }
 
 fn git_error_message(error: git2::Error) -> String {

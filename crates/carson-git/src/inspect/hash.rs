@@ -18,12 +18,14 @@ pub(super) fn all(
     top: &Path,
     changed: &[Changed],
     trouble: &mut Vec<String>,
-) -> Result<Vec<Entry>, String> {
+) -> Vec<Entry> {
     let (mut by_git, mut entries) = (Vec::new(), Vec::new());
     for file in changed {
-        // Git takes a list of lines.
-        // Git ends a name at the line, and takes one that begins with a quote for a quoted one.
-        let is_said = !file.path.contains(&b'\n') && !file.path.starts_with(b"\"");
+        // Git takes a list of lines: it ends a name at the line, leaves out a carriage return before that, and takes one
+        // that begins with a quote for a quoted one.
+        let is_said = !file.path.contains(&b'\n')
+            && !file.path.ends_with(b"\r")
+            && !file.path.starts_with(b"\"");
         let plain = file.kept.is_none() && is_said && file.mode != SYMLINK;
         if file.size > OBJECT {
             let name = String::from_utf8_lossy(&file.path);
@@ -45,14 +47,24 @@ pub(super) fn all(
     let hashed = hash(objects, top, &by_git, has_odd_attributes(top, &by_git));
     // A filter or an encoding that `.gitattributes` asks for can fail; the bytes as they are are
     // better than nothing.
-    let hashed = hashed.or_else(|_| hash(objects, top, &by_git, true))?;
+    let hashed = hashed.or_else(|_| hash(objects, top, &by_git, true));
+    let Ok(hashed) = hashed else {
+        // One that git cannot have costs no other.
+        for file in by_git {
+            match ourselves(objects, top, file) {
+                Ok(oid) => entries.push((place(file), oid, file.mode)),
+                Err(why) => push_trouble(trouble, why),
+            }
+        }
+        return entries;
+    };
     entries.extend(
         by_git
             .iter()
             .zip(hashed)
             .map(|(file, oid)| (place(file), oid, file.mode)),
     );
-    Ok(entries)
+    entries
 }
 
 fn place(file: &Changed) -> Vec<u8> {

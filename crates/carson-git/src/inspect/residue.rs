@@ -84,7 +84,7 @@ impl Question for NoteResidue {
         };
         let said = |error: git2::Error| error.message().to_owned();
         let mut note = Index::open(&look.out.join(RESIDUE)).map_err(said)?;
-        for (path, oid, mode) in files::untracked(&look.tree, ground)? {
+        for (path, oid, mode) in files::untracked(&look.tree, ground) {
             let mut entry = bare(&path, oid, mode);
             // What is kept under another name than it has there is known by what is in it.
             if let Ok(found) = look.tree.join(path_of(&path)).symlink_metadata() {

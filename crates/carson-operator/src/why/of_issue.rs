@@ -1,5 +1,6 @@
 //! Where one issue stands, with each role that may take it.
 
+use carson_bench::layers::failures;
 use carson_config::{Fleet, Repo, Role, RoleKind};
 use carson_core::admission::{Admission, Gate, admit};
 use carson_core::stops::Change;
@@ -16,7 +17,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::of_role::open_breaker;
-use super::stops::change_of_held;
+use super::stops::{self, change_of_held};
 use crate::firings::state;
 use crate::plans;
 use crate::refusal::Refusal;
@@ -253,10 +254,17 @@ pub(super) async fn stopped(
     gate: &Gate,
     now: DateTime<Utc>,
 ) -> Result<Option<String>, Refusal> {
+    if !role.enabled {
+        return Ok(Some("it is disabled".to_owned()));
+    }
     match admit(gate, now) {
         Admission::Admit(_) => {}
         Admission::Wait(why) => return Ok(Some(why)),
         Admission::Skip(reason) => return Ok(Some(reason.to_string())),
+    }
+    let full = stops::full(home, role).await;
+    if let Some(full) = full.into_iter().find(|stop| !stop.is_partial()) {
+        return Ok(Some(full.why));
     }
     let filter = Filter {
         role: Some(role.name.clone()),
@@ -267,6 +275,13 @@ pub(super) async fn stopped(
     };
     let last = home.store.firings(&filter).await?.into_iter().next();
     let failed = last.filter(|row| row.skip == Some(SkipKind::PREFLIGHT));
+    // A dry run, or another role, may have found since that its setup is well.
+    let repos = role
+        .repos
+        .iter()
+        .filter_map(|name| home.fleet.repos.get(name));
+    let setup_fails = repos.flat_map(|repo| failures(home, repo)).next().is_some();
     let why = failed.and_then(|row| row.reason);
+    let why = why.filter(|why| setup_fails || !why.contains(".setup: "));
     Ok(why.map(|why| format!("{why} (when it fired last)")))
 }

@@ -21,6 +21,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 pub(super) use queue::{change as change_of_held, held_in};
+pub(super) use review::full;
 
 use crate::daemons::{Daemon, Life, daemons};
 use crate::refusal::Refusal;
@@ -117,7 +118,7 @@ pub(super) async fn standing_stops(
         false => None,
     };
     stops.extend(stray.map(|stray| last::mistaken(role, &stray)).or(of_last));
-    stops.extend(review::full(home, role).await);
+    stops.extend(full(home, role).await);
     stops.extend(queues.held);
     stops.extend(paused_repos(role, gate, paused, now));
     let daemons = daemons(home, now).await?;

@@ -150,6 +150,24 @@ fn what_it_did_that_cannot_be_kept_is_a_reason_too() {
     assert!(reason.contains("exit code 3"), "{reason}");
     assert!(!reason.contains("its log is"), "{reason}");
     assert!(!log.with_extension("half").exists());
+    // Where each workspace has its own, the log of the last one that failed is kept, and nothing of it is work.
+    set(&fleet, "[fleet]", "workspaces = \"copy\"");
+    sets_up(&fleet, "echo half > half; echo spoilt >> README.md; exit 3");
+    let reason = row_of();
+    assert_eq!(fleet.branches(), Vec::<String>::new());
+    assert!(fleet.pulls().is_empty() && fleet.benches().is_empty());
+    let log = reason.split("its log is ").nth(1).unwrap();
+    let log = std::path::Path::new(log.split(';').next().unwrap()).to_owned();
+    assert!(
+        fs::read_to_string(&log).unwrap().contains("echo half"),
+        "{reason}"
+    );
+    let listed = fleet.carson(&["workspaces"]).stdout;
+    assert!(listed.contains(log.to_str().unwrap()), "{listed}");
+    assert!(listed.contains("the next firing runs it again"), "{listed}");
+    sets_up(&fleet, "mv src dst; ln -s dst src");
+    let reason = row_of();
+    assert!(reason.contains("tracked files was replaced"), "{reason}");
     // Nobody is told that its work is taken next.
     for said in [&["queue"][..], &["why", "issue-1"]] {
         let told = fleet.carson(said).stdout;
@@ -729,8 +747,11 @@ fn what_it_changes_of_tracked_files_is_put_back_before_anybody_judges() {
 /// work as what lies below a workspace on layers; what the session makes of it is.
 #[test]
 fn what_it_leaves_is_nobodys_work_until_a_session_makes_it_its_own() {
-    let setup = "mkdir -p 'made/[odd] *'; echo a > made/a; echo b > 'made/[odd] */b'; ln -s a made/link; \
-                 echo c > c.txt; git init --quiet inner; echo d > inner/d";
+    let setup = "mkdir -p odd 'made/[odd] *'; echo a > made/a; echo b > 'made/[odd] */b'; ln -s a made/link; \
+                 echo c > c.txt; git init --quiet inner; echo d > inner/d; \
+                 for end in '\t' '\r' ' ' '\\\\' '\"' '\nx'; do printf x > \"$(printf \"odd/in${end}.\")\"; done; \
+                 for end in '\t' '\r' ' '; do printf x > \"$(printf \"odd/end${end}\")\"; done; echo s >> README.md; \
+                 git -c user.name=S -c user.email=s@localhost commit --quiet --all --message Setup";
     let commit = "echo w > work.txt; git add --all; git commit --quiet -m Work";
     let end = "echo '[OK] done'";
     // What is on its branch, and what is kept with it.
@@ -831,10 +852,17 @@ fn work_on_which_the_setup_fails_does_not_pass() {
 /// No session had begun: what is left is nobody's work, and nobody has to look into it.
 #[test]
 fn a_firing_that_dies_while_it_runs_leaves_nothing_to_look_into() {
+    for kind in ["layers", "copy"] {
+        dies_while_it_runs(kind);
+    }
+}
+
+fn dies_while_it_runs(kind: &str) {
     let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "");
+    set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
     let reached = fleet.shared().join("reached");
     let waits = format!(
-        "head -c 2000000 /dev/zero > large; touch {}; sleep 100",
+        "head -c 2000000 /dev/zero > large; echo spoilt >> README.md; touch {}; sleep 100",
         reached.display()
     );
     sets_up(&fleet, &waits);
@@ -853,7 +881,15 @@ fn a_firing_that_dies_while_it_runs_leaves_nothing_to_look_into() {
     assert_eq!(dead.len(), 1, "{rows:#}");
     let reason = dead[0]["reason"].as_str().unwrap();
     assert!(!reason.contains("cannot be read"), "{reason}");
+    assert!(!reason.contains("left behind"), "{reason}");
     assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
+    let branches = fleet.branches();
+    assert_eq!(branches.len(), 1, "{kind}: {branches:?}");
+    let names = fleet.git(&["diff", "--name-only", "main", &branches[0]]);
+    assert_eq!(names, "work.txt\n", "{kind}");
+    if kind == "copy" {
+        return;
+    }
     // Half of a layer goes with the first pruning: whoever made it is gone.
     assert_eq!(fleet.carson(&["workspaces", "prune"]).code, Some(0));
     let halves = fs::read_dir(fleet.home().join("layers/widget")).unwrap();

@@ -22,10 +22,11 @@ enum Said {
 }
 
 /// The command that the operator wants at a terminal; asked again until there is one, or an end of the input.
-/// `checkout` is where the repository is here, if it is.
+/// `checkout` is where the repository is here, if it is; a setup may make what is not there yet.
 pub async fn agreed(
     proposed: Option<ProposedCheck>,
     checkout: Option<&Path>,
+    has_setup: bool,
 ) -> Result<Option<ProposedCheck>, CommandError> {
     loop {
         print::line(&match &proposed {
@@ -39,7 +40,7 @@ pub async fn agreed(
         match said(&answer) {
             Said::Proposed => return Ok(proposed),
             Said::None => return Ok(None),
-            Said::Run(run) => match wrong(&run, checkout).await {
+            Said::Run(run) => match wrong(&run, checkout, has_setup).await {
                 None => {
                     let by = "as you said";
                     return Ok(Some(ProposedCheck { run, by }));
@@ -61,8 +62,8 @@ fn said(answer: &str) -> Said {
 }
 
 /// Why a line is no command of this machine. A shell says so, and runs nothing of it. What is by a path of a
-/// repository that is not here is believed.
-async fn wrong(run: &str, checkout: Option<&Path>) -> Option<String> {
+/// repository that is not here, or that a setup may make, is believed.
+async fn wrong(run: &str, checkout: Option<&Path>, has_setup: bool) -> Option<String> {
     let here = checkout.map_or_else(std::env::temp_dir, Path::to_owned);
     if !reads(&here, &["-n", "-c", run]).await {
         return Some(format!(
@@ -70,7 +71,7 @@ async fn wrong(run: &str, checkout: Option<&Path>) -> Option<String> {
         ));
     }
     let word = first_word(run)?;
-    let is_elsewhere = checkout.is_none() && word.contains('/');
+    let is_elsewhere = (checkout.is_none() || has_setup) && word.contains('/');
     let known = is_elsewhere || reads(&here, &["-c", "command -v -- \"$0\"", word]).await;
     (!known).then(|| format!("`{word}` is no command that is found here"))
 }
@@ -131,7 +132,7 @@ mod tests {
             "if true; then ls; fi",
             "$TESTS",
         ] {
-            assert_eq!(wrong(right, here).await, None, "{right}");
+            assert_eq!(wrong(right, here, false).await, None, "{right}");
         }
         for wrong_one in [
             "make 'tes",
@@ -139,8 +140,13 @@ mod tests {
             "./nothing-here",
             "(ls",
         ] {
-            assert!(wrong(wrong_one, here).await.is_some(), "{wrong_one}");
+            assert!(wrong(wrong_one, here, false).await.is_some(), "{wrong_one}");
         }
-        assert_eq!(wrong("./in-a-repository-elsewhere", None).await, None);
+        for installed in [
+            ("./in-a-repository-elsewhere", None, false),
+            (".venv/bin/pytest -q", here, true),
+        ] {
+            assert_eq!(wrong(installed.0, installed.1, installed.2).await, None);
+        }
     }
 }

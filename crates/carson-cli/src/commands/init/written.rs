@@ -67,7 +67,7 @@ pub fn settings(of: &Written<'_>) -> String {
         text.push_str(&format!("binary = {}\n", quoted(&binary.to_string_lossy())));
     }
     if let Some(script) = &args.script {
-        let script = std::path::absolute(script).unwrap_or_else(|_| script.clone());
+        let script = script.canonicalize().unwrap_or_else(|_| script.clone());
         text.push_str(&format!("script = {}\n", quoted(&script.to_string_lossy())));
     }
     if engine.facts().needs_model {

@@ -16,15 +16,21 @@ pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
     let change = Change::default();
     match row.skip {
         Some(kind @ SkipKind::PREFLIGHT) => {
+            // The stop is named in front of it.
+            let named = format!("{kind}: ");
+            let why = why.strip_prefix(&named).unwrap_or(&why).to_owned();
+            let is_setup = why.starts_with("repo.") && why.contains(".setup: ");
+            let asks = match is_setup {
+                // Doctor runs none.
+                true => format!("fire {} --dry-run", role.name),
+                false => "doctor".to_owned(),
+            };
             let change = change
                 .text("do what it says, then ")
                 .command(format!("fire {}", role.name))
                 .text(" (")
-                .command("doctor")
+                .command(asks)
                 .text(" asks again without firing)");
-            // The stop is named in front of it.
-            let named = format!("{kind}: ");
-            let why = why.strip_prefix(&named).unwrap_or(&why).to_owned();
             Some(Stop::new(kind.as_str(), why, change))
         }
         // Those of admission, and what people have to read, were looked at anew.

@@ -15,7 +15,7 @@ use super::Stop;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where people have enough. Of a forge that does not answer nothing is known.
-pub(super) async fn full(home: &Home, role: &Role) -> Vec<Stop> {
+pub(in crate::why) async fn full(home: &Home, role: &Role) -> Vec<Stop> {
     let mut stops = Vec::new();
     let repos = role.repos.iter();
     for repo in repos.filter_map(|name| home.fleet.repos.get(name)) {
