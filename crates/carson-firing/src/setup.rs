@@ -32,6 +32,7 @@ use crate::toolchains;
 const KEPT: usize = 1024 * 1024;
 /// Letters of its end that a reason has.
 const TOLD: usize = 300;
+
 /// What follows lines that ran in a bench or room as it is.
 #[derive(Clone, Copy)]
 pub(crate) enum Then<'c> {

@@ -19,7 +19,7 @@
 //! Every walk is bounded by entries, bytes and depth ([`bounds`]); what is beyond is said
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
-//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `files.rs`, `residue.rs`, `sieve.rs`,
+//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `residue.rs`, `files.rs`, `note_residue.rs`, `sieve.rs`,
 //! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`, `changed_tests.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`; `touched.rs` alone is asked while a session works.
 
@@ -44,6 +44,7 @@ mod ignored;
 pub(crate) mod look;
 mod lower;
 mod nested_repos;
+pub(crate) mod note_residue;
 mod objects;
 pub(crate) mod open_up;
 pub(crate) mod outgoing;
@@ -67,7 +68,7 @@ pub fn questions() -> [Kind; 8] {
         Kind::of::<checkout::Checkout>(),
         Kind::of::<open_up::OpenUp>(),
         Kind::of::<remove::Remove>(),
-        Kind::of::<residue::NoteResidue>(),
+        Kind::of::<note_residue::NoteResidue>(),
         Kind::of::<strip_setup::Strip>(),
         Kind::of::<strip_setup::ShowsBase>(),
         Kind::of::<touched::LastTouched>(),
