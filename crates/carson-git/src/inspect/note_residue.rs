@@ -39,13 +39,19 @@ impl Question for NoteResidue {
         };
         let said = |error: git2::Error| error.message().to_owned();
         let mut note = Index::open(&look.out.join(RESIDUE)).map_err(said)?;
+        let mut has_large = false;
         for (path, oid, mode) in files::untracked(&look.tree, ground) {
+            has_large |= oid.is_zero();
             let mut entry = bare(&path, oid, mode);
             // What is kept under another name than it has there is known by what is in it.
             if let Ok(found) = look.tree.join(path_of(&path)).symlink_metadata() {
                 stat::describe(&mut entry, &found);
             }
             note.add(&entry).map_err(said)?;
+        }
+        if has_large {
+            // They were not hashed: their times must be older than the note by more than is in doubt.
+            std::thread::sleep(stat::STEP * 2);
         }
         note.write().map_err(said)?;
         Ok(note.len())

@@ -3,12 +3,13 @@
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use git2::{IndexEntry, IndexTime};
 
 /// The clock of a file system moves in steps; what changed so short a time before the index was
 /// written may have changed again within the same step.
-const STEP_NS: i64 = 50_000_000;
+pub(super) const STEP: Duration = Duration::from_millis(50);
 
 /// Whether files on this file system show by their times that they were written, also through a
 /// mapping into memory. Where that is not known (a tmpfs does not), every file is read.
@@ -29,7 +30,7 @@ pub(super) fn times_are_kept(dir: &Path) -> bool {
 /// The time, in seconds and nanoseconds, before which a file must have changed last to be judged by
 /// an index that was written as `index` says.
 pub(super) fn before(index: &Metadata) -> (i64, i64) {
-    let nanos = index.mtime_nsec() - STEP_NS;
+    let nanos = index.mtime_nsec() - i64::from(STEP.subsec_nanos());
     match nanos < 0 {
         true => (index.mtime() - 1, nanos + 1_000_000_000),
         false => (index.mtime(), nanos),
