@@ -80,6 +80,7 @@ mod room;
 mod salvaged;
 mod scratch;
 mod seen;
+mod setting_up;
 mod signed;
 mod skeleton;
 mod snapshot;

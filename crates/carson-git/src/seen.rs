@@ -13,10 +13,7 @@ use carson_proc::inspector::{Bounds, Desk, InspectError};
 use crate::durable;
 use crate::error::{GitError, io};
 use crate::inspect::look::{Depth, Found, Look};
-use crate::inspect::note_residue::NoteResidue;
 use crate::inspect::open_up::OpenUp;
-use crate::inspect::residue::RESIDUE;
-use crate::kept;
 use crate::oid::Oid;
 use crate::scratch::ScratchDir;
 use crate::worktree::Worktree;
@@ -39,9 +36,6 @@ const PACK_MB: u64 = 5 * 1024;
 const ANSWER: usize = 16 << 20;
 /// Bytes of what a push would show that are written out to be searched, unless more are wanted.
 const OUTGOING: u64 = 512 << 20;
-
-/// The note of a worktree in which a setup runs, among those of how it began.
-const SETTING_UP: &str = "setting-up";
 
 /// What Carson measured of a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -157,7 +151,7 @@ impl Worktree {
     }
 
     /// What is asked of a bench, and what whoever answers may see.
-    fn question(
+    pub(crate) fn question(
         &self,
         bench: &Path,
         dir: &ScratchDir,
@@ -217,50 +211,7 @@ impl Worktree {
         Ok((question, desk))
     }
 
-    /// Notes that a setup runs in it, before any session: until [`is_set_up`](Self::is_set_up), nothing in it is work.
-    ///
-    /// # Errors
-    /// When the note cannot be written.
-    pub fn sets_up(&self) -> Result<(), GitError> {
-        let note = self.began().dir.join(SETTING_UP);
-        std::fs::write(&note, "").map_err(|source| io(&note, source))
-    }
-
-    /// Notes that the setup has ended well: what is done in it from here on is work, after a power cut, too.
-    ///
-    /// # Errors
-    /// When the note stays: no session may begin.
-    pub fn is_set_up(&self) -> Result<(), GitError> {
-        let note = self.began().dir.join(SETTING_UP);
-        std::fs::remove_file(&note).map_err(|source| io(&note, source))?;
-        durable::name(&note, &self.began().dir)
-    }
-
-    fn is_setting_up(&self) -> bool {
-        self.began().dir.join(SETTING_UP).exists()
-    }
-
-    /// Notes what a setup left in a copy, so that no look takes it for a session's work. To be called before any
-    /// session; how many files were noted.
-    ///
-    /// # Errors
-    /// When the inspector has no answer, or the note cannot be written: then all of it counts as work.
-    pub async fn note_residue(&self) -> Result<usize, GitError> {
-        let bench = self.path.parent().unwrap_or(&self.path);
-        let dir = ScratchDir::new(self.mirror.path(), "residue")?;
-        let (question, desk) = self.question(bench, &dir, false, Depth::Files)?;
-        let (from, to) = (question.out.join(RESIDUE), question.residue.clone());
-        let question = NoteResidue(question);
-        let (inspector, bounds) = (&self.mirror.inspector, bounds());
-        let noted = inspector.ask(&question, &desk, &bounds).await;
-        let noted = noted.map_err(|error| self.unseen(error))?;
-        if noted > 0 {
-            kept::take(&from, &to).map_err(|source| io(&to, source))?;
-        }
-        Ok(noted)
-    }
-
-    fn unseen(&self, error: InspectError) -> GitError {
+    pub(crate) fn unseen(&self, error: InspectError) -> GitError {
         GitError::Unseen {
             path: self.path.clone(),
             source: error,

@@ -85,19 +85,20 @@ impl Ask for Queue {
         };
         let mut all = Vec::new();
         for role in roles {
+            let stopped = role_stopped(home, role).await?;
             for repo in role
                 .repos
                 .iter()
                 .filter_map(|name| home.fleet.repos.get(name))
             {
-                all.push(waiting(home, role, repo).await?);
+                all.push(waiting(home, role, repo, stopped.clone()).await);
             }
         }
         Ok(all)
     }
 }
 
-async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Result<Waiting, Refusal> {
+async fn waiting(home: &Home, role: &Role, repo: &Repo, stopped: Option<String>) -> Waiting {
     let (ready, more, unknown) = match timeout(PATIENCE, ready(home, role, repo)).await {
         Ok(Ok((ready, more))) => (ready, more, None),
         Ok(Err(why)) => (Vec::new(), 0, Some(why.to_string())),
@@ -111,7 +112,7 @@ async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Result<Waiting, Refus
         None => held_work(home, role, repo).await,
         Some(_) => Vec::new(),
     };
-    Ok(Waiting {
+    Waiting {
         role: role.name.clone(),
         repo: repo.name.clone(),
         ready,
@@ -120,9 +121,9 @@ async fn waiting(home: &Home, role: &Role, repo: &Repo) -> Result<Waiting, Refus
             .into_iter()
             .map(|(why, change)| Held { why, change })
             .collect(),
-        stopped: role_stopped(home, role).await?,
+        stopped,
         unknown,
-    })
+    }
 }
 
 /// The issues that may be taken, and how many more there are.

@@ -115,13 +115,13 @@ pub(crate) async fn run<'r, 'h>(
             bench: &place.bench,
         };
         let worktree = &place.worktree;
-        worktree.sets_up().or_broken("beginning the setup")?;
+        worktree.begin_setup().or_broken("beginning the setup")?;
         setup::in_copy(ctx, rec, (&site, &worktree.branch)).await?;
         // What is not noted counts as a session's: it is kept.
         if let Err(error) = worktree.note_residue().await {
             warn!(firing.id = %ctx.id, %error, "what the setup left is not told from work");
         }
-        worktree.is_set_up().or_broken("ending the setup")?;
+        worktree.end_setup().or_broken("ending the setup")?;
     }
     if runs {
         let site = Site {

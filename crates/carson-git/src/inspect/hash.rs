@@ -37,10 +37,7 @@ pub(super) fn all(
         } else if plain {
             by_git.push(file);
         } else {
-            match ourselves(objects, top, file) {
-                Ok(oid) => entries.push((place(file), oid, file.mode)),
-                Err(why) => push_trouble(trouble, why),
-            }
+            entries.extend(alone(objects, top, file, trouble));
         }
     }
     by_git.retain(|file| is_readable(top, file, trouble));
@@ -50,12 +47,8 @@ pub(super) fn all(
     let hashed = hashed.or_else(|_| hash(objects, top, &by_git, true));
     let Ok(hashed) = hashed else {
         // One that git cannot have costs no other.
-        for file in by_git {
-            match ourselves(objects, top, file) {
-                Ok(oid) => entries.push((place(file), oid, file.mode)),
-                Err(why) => push_trouble(trouble, why),
-            }
-        }
+        let each = by_git.into_iter();
+        entries.extend(each.filter_map(|file| alone(objects, top, file, trouble)));
         return entries;
     };
     entries.extend(
@@ -65,6 +58,22 @@ pub(super) fn all(
             .map(|(file, oid)| (place(file), oid, file.mode)),
     );
     entries
+}
+
+/// One that git is not told of; `None` where it cannot be read, which is said.
+fn alone(
+    objects: &Objects,
+    top: &Path,
+    file: &Changed,
+    trouble: &mut Vec<String>,
+) -> Option<Entry> {
+    match ourselves(objects, top, file) {
+        Ok(oid) => Some((place(file), oid, file.mode)),
+        Err(why) => {
+            push_trouble(trouble, why);
+            None
+        }
+    }
 }
 
 fn place(file: &Changed) -> Vec<u8> {
