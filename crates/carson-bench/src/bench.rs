@@ -312,7 +312,7 @@ impl Bench {
     /// `HOME` of the sessions on the disk.
     #[must_use]
     pub fn home(&self) -> PathBuf {
-        self.desk.join("home")
+        self.desk.join(carson_git::HOME)
     }
 
     /// `HOME` as sessions see it.
@@ -325,7 +325,13 @@ impl Bench {
     /// `TMPDIR` of the sessions.
     #[must_use]
     pub fn temp(&self) -> PathBuf {
-        self.desk.join("tmp")
+        self.desk.join(carson_git::TEMPORARY)
+    }
+
+    /// What its sessions had beside their work, which goes first: their home and temporary files.
+    #[must_use]
+    pub fn cached(&self) -> [PathBuf; 2] {
+        [self.temp(), self.home()]
     }
 
     /// Where its execute sessions write what Carson is to do on the forge.

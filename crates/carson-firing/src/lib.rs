@@ -45,6 +45,7 @@ pub mod ended_pulls;
 mod fenced;
 mod fenced_quote;
 mod forge_text;
+mod full_disk;
 mod guidance;
 mod hook_check;
 mod identity_check;

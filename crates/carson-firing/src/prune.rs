@@ -16,7 +16,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use tracing::warn;
 
-use crate::clean_rooms;
+use crate::full_disk;
 use crate::life;
 use crate::orphan_processes;
 pub use crate::pruned::{Action, Pass, Plan, Pruned};
@@ -255,7 +255,7 @@ async fn looked_at(
         )));
     };
     if !dry_run {
-        clean_rooms::make_way(home, &bench).await;
+        full_disk::after_sessions(home, &bench).await;
     }
     let looked = match worktree.inspect(false).await {
         Ok(seen) if dry_run => would_be(&seen, id).await.map(Looked::Stays),
@@ -444,7 +444,7 @@ pub async fn clear_caches(home: &Home) -> Result<usize, PruneError> {
             continue;
         }
         let mut had_any = false;
-        for dir in [bench.home(), bench.temp(), bench.rooms()] {
+        for dir in bench.cached().into_iter().chain([bench.rooms()]) {
             had_any |= dir.exists() && bench.remove_dir(home, &dir).await.is_ok();
         }
         cleared += usize::from(had_any);

@@ -18,13 +18,13 @@ use carson_proc::{Cancel, ProcessId, reap_marked};
 use carson_store::{Firing as Row, StoreError};
 use tracing::{error, info, warn};
 
-use crate::clean_rooms;
 use crate::conclude;
 use crate::ctx::Ctx;
 use crate::daemons::{self, NoCopy};
 use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
+use crate::full_disk;
 use crate::life::{Judge, Life, runs};
 use crate::reached::{FirstTry, GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
@@ -151,7 +151,7 @@ async fn seize(home: &Home, row: &Row) -> Result<bool, StoreError> {
 async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let left = reap_marked(MARKER, &row.id.to_string(), GRACE).await;
     info!(firing.id = %row.id, processes = left, "concluding a dead firing");
-    clean_rooms::make_way(home, &Bench::of(home, row.id)).await;
+    full_disk::after_sessions(home, &Bench::of(home, row.id)).await;
     let gone = Role::gone(row.role.clone(), home.fleet.zone);
     let role = home.fleet.roles.get(&row.role).unwrap_or(&gone);
     let ctx = Ctx::of_row(home, row, role, Cancel::new());

@@ -8,11 +8,11 @@ use carson_proc::{Cancel, ProcessId};
 use carson_store::Firing as Row;
 use tracing::info;
 
-use crate::clean_rooms;
 use crate::conclude;
 use crate::ctx::Ctx;
 use crate::ended::{Ended, FiringError};
 use crate::fenced;
+use crate::full_disk;
 use crate::lessons;
 use crate::life;
 use crate::placed::Placed;
@@ -81,7 +81,7 @@ pub async fn run(
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
     let (halt, findings) = Box::pin(through_the_stages(&ctx, &mut reached, &mut rec)).await;
     rec.close_proxy(&ctx).await;
-    clean_rooms::make_way(home, &Bench::of(home, id)).await;
+    full_disk::after_sessions(home, &Bench::of(home, id)).await;
     lessons::collect(&ctx, &reached).await;
     let work = (role, reached.taken.as_ref());
     let mut facts = facts::gather(work, &rec, reached.place.as_mut(), halt, findings).await;

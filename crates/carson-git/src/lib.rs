@@ -123,7 +123,7 @@ pub use mirror::Mirror;
 pub use named::name_of;
 pub use oid::Oid;
 pub use own_commit::OwnCommit;
-pub use private::REPOSITORY;
+pub use private::{HOME, REPOSITORY, TEMPORARY};
 pub use push::{Deleted, Pushed};
 pub use remote::{Credential, Remote};
 pub use removal::{remove_tree, remove_tree_after, remove_trees};

@@ -23,6 +23,12 @@ use crate::worktree::Worktree;
 /// Its name in the bench, beside the worktree.
 pub const REPOSITORY: &str = "repo.git";
 
+/// Where a bench has its sessions' temporary files.
+pub const TEMPORARY: &str = "tmp";
+
+/// Where it has their home, and the last name of that as they see it.
+pub const HOME: &str = "home";
+
 /// The directory of Carson's own notes in a bench.
 pub(crate) const BEGAN: &str = "began";
 

@@ -15,6 +15,7 @@ use crate::error::{GitError, io};
 use crate::inspect::look::{Depth, Found, Look};
 use crate::inspect::open_up::OpenUp;
 use crate::oid::Oid;
+use crate::private::{HOME, TEMPORARY};
 use crate::scratch::ScratchDir;
 use crate::worktree::Worktree;
 use crate::{Change, ChangedTest, Drift, Shown};
@@ -184,11 +185,14 @@ impl Worktree {
             index.clone(),
         ];
         read.extend(below);
+        let beside = self.beside(bench, tree);
+        read.extend(beside.iter().map(|(_, at)| at.clone()));
         let question = Look {
             bench: bench.to_owned(),
             tree: tree.clone(),
             name: self.name(),
             layers: overlay.clone(),
+            beside,
             repository: self.repository(),
             branch: self.branch_ref(),
             base: self.base.clone(),
@@ -209,6 +213,23 @@ impl Worktree {
             overlays: overlay.into_iter().collect(),
         };
         Ok((question, desk))
+    }
+
+    /// Where sessions can have made worktrees beside the first, which they see at `tree`, and where that lies; nothing
+    /// where its repository has no other.
+    fn beside(&self, bench: &Path, tree: &Path) -> Vec<(PathBuf, PathBuf)> {
+        let all = std::fs::read_dir(self.repository().join("worktrees"));
+        if all.map_or(0, |all| all.take(2).count()) < 2 {
+            return Vec::new();
+        }
+        let [temporary, home] = [TEMPORARY, HOME].map(|name| bench.join(name));
+        let seen = tree.with_file_name(HOME);
+        let places = [
+            (temporary.clone(), temporary),
+            (seen, home.clone()),
+            (home.clone(), home),
+        ];
+        places.into_iter().filter(|(_, at)| at.is_dir()).collect()
     }
 
     pub(crate) fn unseen(&self, error: InspectError) -> GitError {

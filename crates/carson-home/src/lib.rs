@@ -6,6 +6,7 @@
 
 mod branches;
 pub mod calendar;
+pub mod disk_reserve;
 pub mod disk_space;
 pub mod engines;
 mod firing_ref;

@@ -158,6 +158,11 @@ fn eager(fleet: TestFleet, min_free_mb: u32) -> TestFleet {
 fn eager_with(fleet: TestFleet, min_free_mb: u32, more: &str) -> TestFleet {
     let role = format!("max_late = \"1h\"\n{more}");
     fleet.role_at("eager", "play", "* * * * * *", &role);
+    with_floor(fleet, min_free_mb)
+}
+
+/// So many mebibytes must be free.
+fn with_floor(fleet: TestFleet, min_free_mb: u32) -> TestFleet {
     let path = fleet.home().join("carson.toml");
     let text = fs::read_to_string(&path).unwrap();
     let floor = format!("[fleet]\nmin_free_mb = {min_free_mb}\n");
@@ -322,6 +327,8 @@ fn room_is_made_of_what_can_be_made_again() {
     let id = row["id"].as_str().unwrap();
     assert_eq!(fleet.carson(&["backup", "make"]).code, Some(0));
     // A bench that stayed when its firing ended, with a cache and with work.
+    // What was held back of a large disk is no part of a home on a small one.
+    let _ = fs::remove_file(fleet.home().join("state/disk-reserve"));
     let bench = fleet.home().join("benches").join(id);
     let tree = bench.join(format!("tree-{}", &id[id.len() - 8..]));
     fs::create_dir_all(&tree).unwrap();
@@ -348,6 +355,66 @@ fn room_is_made_of_what_can_be_made_again() {
     assert!(kept.contains("carson-"), "the backup is gone: {kept}");
     let shown = daemon.inside(&format!("ls \"$1/transcripts/{id}\""));
     assert!(shown.status.success(), "the transcript is gone: {shown:?}");
+}
+
+/// A session that does its work and takes all the room there is, to the last block, and as many names as it can.
+fn filling_session(at: &str, min_free_mb: u32) -> TestFleet {
+    use std::os::unix::fs::PermissionsExt;
+    let fleet = TestFleet::new();
+    let program = fleet.root().join("cli/agent");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    let script = format!(
+        "#!/bin/bash\ncat > /dev/null\necho done > done.txt; git add done.txt; git commit --quiet -m Done\n\
+         dd if=/dev/zero of=\"{at}/fill\" bs=64k\n\
+         for n in $(seq 500); do echo more > \"{at}/more-$n\"; done\necho '[OK] done'\n"
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    fleet.account("sh", &format!("engine = \"command\"\nbinary = {program:?}"));
+    let role = "max_late = \"1h\"\nstages = [\"execute\"]\n";
+    fleet.role_at("eager", "sh", "* * * * * *", role);
+    fleet.issue("eager", "Greet the household", "Please.");
+    with_floor(fleet, min_free_mb)
+}
+
+/// What it filled goes with its bench, and what was held back for the end of its firing is held back again.
+#[test]
+fn a_session_that_fills_the_disk_to_the_last_block_ends_in_an_outcome() {
+    let fleet = filling_session("$TMPDIR", 8);
+    let daemon = Confined::start(&fleet, 180);
+    let row = daemon.row(|row| row["outcome"] == "OK");
+    assert!(row["pushed_sha"].is_string(), "{row:#}");
+    daemon.is_rid_of(&row);
+    let said = daemon.inside("grep -r 'held back of it was let go' \"$1/logs\"");
+    assert!(said.status.success(), "nothing was held back: {said:?}");
+    until("it to be held back again", || {
+        let held = daemon.inside("test -s \"$1/state/disk-reserve\"");
+        held.status.success().then_some(())
+    });
+}
+
+/// Where nothing can be held back, what its session cached goes before its work is looked at.
+#[test]
+fn a_session_that_fills_a_small_disk_ends_in_an_outcome() {
+    let fleet = filling_session("$TMPDIR", 8);
+    let daemon = Confined::start(&fleet, 64);
+    let row = daemon.row(|row| row["outcome"] == "OK");
+    assert!(row["pushed_sha"].is_string(), "{row:#}");
+    daemon.is_rid_of(&row);
+    let said = daemon.inside("grep -r 'what its session cached made way' \"$1/logs\"");
+    assert!(said.status.success(), "{said:?}");
+}
+
+/// What fills the disk lies among its work, which stays: the firing ends all the same, and says why.
+#[test]
+fn a_session_that_fills_the_disk_with_its_work_ends_in_an_outcome() {
+    let fleet = filling_session("$CARSON_WORKTREE", 32);
+    let daemon = Confined::start(&fleet, 180);
+    let row = daemon.row(|row| row["outcome"] == "FAILED");
+    let id = row["id"].as_str().unwrap();
+    let bench = daemon.inside(&format!("test -e \"$1/benches/{id}\""));
+    let is_there = bench.status.success();
+    assert!(is_there || row["salvage_ref"].is_string(), "{row:#}");
 }
 
 /// A role whose check of its work takes all the room there is, in the clean room that is its alone, and then does this.

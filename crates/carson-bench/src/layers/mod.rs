@@ -101,7 +101,7 @@ pub async fn stand(
         let mut held = Held {
             stand: Stand {
                 seen_tree,
-                seen_home: setup.is_some().then(|| seen.join("home")),
+                seen_home: setup.is_some().then(|| seen.join(carson_git::HOME)),
                 trees: base_layer.trees,
                 setup: None,
                 caches: caches(home, repo),
@@ -140,7 +140,7 @@ pub async fn foreseen(home: &Home, role: &Role, repo: &Repo) -> Result<Stand, St
     let has_setup = !repo.setup.lines.is_empty();
     Ok(Stand {
         seen_tree: seen.join("tree"),
-        seen_home: has_setup.then(|| seen.join("home")),
+        seen_home: has_setup.then(|| seen.join(carson_git::HOME)),
         trees: Vec::new(),
         setup: None,
         caches: Vec::new(),

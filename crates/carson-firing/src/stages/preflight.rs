@@ -10,7 +10,9 @@ use crate::accounts::first_accounts;
 use crate::ctx::Ctx;
 use crate::record::Record;
 use crate::routing;
+use carson_home::disk_reserve;
 use carson_home::halt::OrBroken;
+use tracing::warn;
 
 /// Preflight passed.
 pub(crate) struct Ready;
@@ -22,6 +24,9 @@ pub(crate) async fn run(ctx: &Ctx<'_>, rec: &mut Record) -> Result<Ready, Halt> 
         false => None,
     };
     carson_checks::always(&ctx.firing(), &mut rec.checks, account).await?;
+    if let Err(error) = disk_reserve::hold(&ctx.home.fleet) {
+        warn!(firing.id = %ctx.id, %error, "nothing of the disk could be held back");
+    }
     if let Some(account) = account {
         let name = account.name.clone();
         rec.count(ctx, |tally| tally.account = Some(name)).await;

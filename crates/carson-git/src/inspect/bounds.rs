@@ -44,6 +44,8 @@ pub(super) const PATHS: usize = 96 << 20;
 pub(super) const HIDDEN: usize = 1_000;
 /// Bytes of all of them.
 pub(super) const HIDDEN_BYTES: u64 = 32 << 20;
+/// Second worktrees with changes that are not committed.
+pub(super) const SECOND_WORKTREES: usize = 50;
 /// Repositories inside a worktree.
 pub(super) const REPOSITORIES: usize = 2_000;
 /// Of these, so many are read together.

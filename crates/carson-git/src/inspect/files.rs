@@ -83,6 +83,15 @@ impl Base {
         Ok(Self { index, trusted })
     }
 
+    /// The same where no file's times mean anything: each is hashed.
+    pub(super) fn untrusted(file: &Path) -> Result<Self, String> {
+        let index = Index::open(file).or_else(|_| Index::new());
+        Ok(Self {
+            index: index.map_err(git_error_message)?,
+            trusted: None,
+        })
+    }
+
     /// What it has at each path.
     fn entries(&self) -> HashMap<Vec<u8>, IndexEntry> {
         let mut entries = HashMap::with_capacity(self.index.len());

@@ -42,6 +42,8 @@ pub(crate) struct Look {
     pub base: Oid,
     /// The mirror's objects.
     pub objects: PathBuf,
+    /// Where else sessions can have worktrees, as they see it, and where that lies now; nothing where they have only the one.
+    pub beside: Vec<(PathBuf, PathBuf)>,
     /// Carson's own index of the checkout.
     pub index: PathBuf,
     /// What a setup left in it; no such file where none ran.

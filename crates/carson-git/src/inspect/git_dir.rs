@@ -211,7 +211,7 @@ impl GitDir {
     }
 
     /// The worktrees that the session made beside its own.
-    fn worktrees(&self) -> Vec<PathBuf> {
+    pub(super) fn worktrees(&self) -> Vec<PathBuf> {
         let dir = self.within.dir(&self.common.join("worktrees"));
         let all = dir.iter().flat_map(|dir| items(dir));
         all.map(|item| item.path()).take(1_000).collect()

@@ -22,6 +22,7 @@ use super::nested_repos;
 use super::objects::Objects;
 use super::residue::Residue;
 use super::safe_read::Within;
+use super::second_worktrees::Uncommitted;
 use super::staged::Staged;
 use super::submodules::Submodules;
 use crate::oid::Oid;
@@ -43,6 +44,7 @@ impl Question for Look {
             within: &within,
             objects: &objects,
             said: &said,
+            uncommitted: Vec::new(),
             found: Found::default(),
         }
         .everything()
@@ -105,6 +107,8 @@ struct Looking<'l> {
     within: &'l Within,
     objects: &'l Objects,
     said: &'l Said,
+    /// What lies in no commit of the session's, each as one.
+    uncommitted: Vec<Oid>,
     found: Found,
 }
 
@@ -146,6 +150,7 @@ impl Looking<'_> {
         self.commits(&mut gathered);
         self.work(&mut gathered);
         self.trees(&mut gathered, tree, &files);
+        self.second_worktrees();
         // What a broken object keeps from being found is not found: worth less, and said above.
         let _ = self.remember(&mut gathered);
         self.export(gathered.all())?;
@@ -259,6 +264,18 @@ impl Looking<'_> {
         }
     }
 
+    fn second_worktrees(&mut self) {
+        if let Some(own) = &self.said.own
+            && !self.ask.beside.is_empty()
+        {
+            let left = Uncommitted::of(self.ask, self.within, self.objects, own);
+            left.trouble
+                .into_iter()
+                .for_each(|why| self.add_trouble(why));
+            self.uncommitted = left.commits;
+        }
+    }
+
     /// What only refs and logs of the session still name. That is worth less: it is kept as far as
     /// it is whole.
     fn remember(&mut self, gathered: &mut Gathered<'_>) -> Result<(), git2::Error> {
@@ -268,7 +285,8 @@ impl Looking<'_> {
             .filter_map(|one| one.ok()?.target())
             .collect();
         let refs = self.said.memory.refs.values();
-        let all = self.said.memory.logged.iter().chain(refs).map(Oid::git2);
+        let logged = self.said.memory.logged.iter().chain(&self.uncommitted);
+        let all = logged.chain(refs).map(Oid::git2);
         let base = self.ask.base.git2();
         let mut walk = repo.revwalk()?;
         walk.set_sorting(Sort::TOPOLOGICAL)?;

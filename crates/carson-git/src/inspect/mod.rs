@@ -20,7 +20,7 @@
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
 //! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `residue.rs`, `files.rs`, `note_residue.rs`, `sieve.rs`,
-//! `lower.rs`, `work.rs`, `nested_repos.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`, `changed_tests.rs`; then `checkout.rs`, `open_up.rs`,
+//! `lower.rs`, `work.rs`, `nested_repos.rs`, `second_worktrees.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`, `changed_tests.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`; `touched.rs` alone is asked while a session works.
 
 use carson_proc::inspector::Kind;
@@ -51,6 +51,7 @@ pub(crate) mod outgoing;
 pub(crate) mod remove;
 pub(crate) mod residue;
 mod safe_read;
+mod second_worktrees;
 mod sieve;
 mod staged;
 mod stat;

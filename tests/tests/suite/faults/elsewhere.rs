@@ -9,7 +9,7 @@ use super::{fire, fleet, nothing_lost};
 const FINISHED: &str = "echo done > done.txt; git add done.txt; git commit --quiet -m Done";
 
 /// A case of F43: where the session leaves `left` beside finished work.
-const PLACES: [(&str, &str); 5] = [
+const PLACES: [(&str, &str); 8] = [
     (
         "a stash",
         "echo left > left.txt; git add left.txt; git stash --quiet",
@@ -22,6 +22,21 @@ const PLACES: [(&str, &str); 5] = [
         "a second worktree",
         "git worktree add --quiet --detach \"$TMPDIR/second\"; cd \"$TMPDIR/second\"; echo left > left.txt\n\
          git add left.txt; git commit --quiet -m Left; cd \"$CARSON_WORKTREE\"",
+    ),
+    (
+        "a second worktree, not committed",
+        "git worktree add --quiet --detach \"$TMPDIR/second\"; echo left > \"$TMPDIR/second/left.txt\"",
+    ),
+    (
+        "a second worktree in the home, staged",
+        "git worktree add --quiet -b other \"$HOME/deep/second\"; cd \"$HOME/deep/second\"; echo left > left.txt\n\
+         git add left.txt; rm left.txt; cd \"$CARSON_WORKTREE\"",
+    ),
+    (
+        "a second worktree that was moved, on top of a commit of its own",
+        "git worktree add --quiet --detach \"$TMPDIR/second\"; cd \"$TMPDIR/second\"; echo one > one.txt\n\
+         git add one.txt; git commit --quiet -m One; echo left > one.txt; cd \"$CARSON_WORKTREE\"\n\
+         git worktree move \"$TMPDIR/second\" \"$TMPDIR/third\"",
     ),
     (
         "the log of a repository inside",
