@@ -131,6 +131,7 @@ pub use reverting::TakenBack;
 pub use room::Ground;
 pub use salvaged::Salvaged;
 pub use seen::{Seen, TreeFacts};
+pub use setting_up::setup_runs_in;
 pub use signed::{Signer, sign};
 pub use version::{MINIMUM, check_version, is_new_enough};
 pub use worktree::Worktree;

@@ -4,18 +4,27 @@
 //! stands while it runs, and for good where it did not end well, and a look takes nothing then; the other names what lay
 //! there when it had ended well.
 
+use std::path::Path;
+
 use crate::durable;
 use crate::error::{GitError, io};
 use crate::inspect::look::Depth;
 use crate::inspect::note_residue::NoteResidue;
-use crate::inspect::residue::RESIDUE;
+use crate::inspect::residue::{RESIDUE, commits_beside};
 use crate::kept;
+use crate::private::BEGAN;
 use crate::scratch::ScratchDir;
 use crate::seen::bounds;
 use crate::worktree::Worktree;
 
 /// The note of a worktree in which a setup runs, among those of how it began.
 const SETTING_UP: &str = "setting-up";
+
+/// Whether a setup runs in the copy of the bench at this place, or ended there in another way than well.
+#[must_use]
+pub fn setup_runs_in(bench: &Path) -> bool {
+    bench.join(BEGAN).join(SETTING_UP).exists()
+}
 
 impl Worktree {
     /// Notes that a setup runs in it, before any session: until [`end_setup`](Self::end_setup), nothing in it is work.
@@ -39,15 +48,15 @@ impl Worktree {
 
     /// Whether one runs in it, or has ended in another way than well.
     pub(crate) fn is_setting_up(&self) -> bool {
-        self.began().dir.join(SETTING_UP).exists()
+        self.path.parent().is_some_and(setup_runs_in)
     }
 
     /// Notes what a setup left in a copy, so that no look takes it for a session's work. To be called before any
-    /// session; how many files were noted.
+    /// session; how many files and directories nobody may read.
     ///
     /// # Errors
     /// When the inspector has no answer, or the note cannot be written: then all of it counts as work.
-    pub async fn note_residue(&self) -> Result<usize, GitError> {
+    pub async fn note_residue(&self) -> Result<u32, GitError> {
         let bench = self.path.parent().unwrap_or(&self.path);
         let dir = ScratchDir::new(self.mirror.path(), "residue")?;
         let (question, desk) = self.question(bench, &dir, false, Depth::Files)?;
@@ -56,9 +65,10 @@ impl Worktree {
         let (inspector, bounds) = (&self.mirror.inspector, bounds());
         let noted = inspector.ask(&question, &desk, &bounds).await;
         let noted = noted.map_err(|error| self.unseen(error))?;
-        if noted > 0 {
+        let [commits, to_commits] = [&from, &to].map(|note| commits_beside(note));
+        for (from, to) in [(commits, to_commits), (from, to)] {
             kept::take(&from, &to).map_err(|source| io(&to, source))?;
         }
-        Ok(noted)
+        Ok(noted.unreadable)
     }
 }

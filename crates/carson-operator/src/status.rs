@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use carson_bench::layers;
 use carson_config::{Fleet, Role};
 use carson_core::admission::UsageWindow;
 use carson_core::stops;
-use carson_core::{FiringId, HostName, Outcome, RoleName, SkipKind};
+use carson_core::{FiringId, HostName, Outcome, RoleName, SkipKind, Stage};
 use carson_firing::standing::Standing;
 use carson_firing::{admit, life};
 use carson_home::Home;
@@ -52,6 +53,8 @@ pub struct Seen {
     pub running: Vec<Firing>,
     /// Those of them on this host whose process is gone.
     pub dead: Vec<FiringId>,
+    /// Those of them on this host whose workspace waits for its repository's setup.
+    pub setting_up: Vec<FiringId>,
     /// Pauses, those too that have run out.
     pub pauses: Vec<PauseRow>,
     /// Blocks that stand.
@@ -208,6 +211,7 @@ impl Ask for Status {
         let role_stops = role_stops(home, &newest, now).await?;
         let dead = life::dead(home).await?.into_iter();
         let roles = roles.collect();
+        let running = store.live_firings(None).await?;
         Ok(Seen {
             now,
             role_stops,
@@ -219,7 +223,8 @@ impl Ask for Status {
             host: fleet.host.clone(),
             hosts: stops.hosts,
             roles,
-            running: store.live_firings(None).await?,
+            setting_up: setting_up(home, &running),
+            running,
             dead: dead.map(|row| row.id).collect(),
             pauses: stops.pauses,
             blocks: stops.blocks,
@@ -306,6 +311,17 @@ fn open_breaker(breakers: &[BreakerRow], role: &Role) -> Option<Open> {
 fn streak(breakers: &[BreakerRow], role: &RoleName) -> u32 {
     let row = breakers.iter().find(|row| row.role == *role);
     row.map_or(0, |row| row.breaker.streak)
+}
+
+/// Of those that make their workspace.
+fn setting_up(home: &Home, running: &[Firing]) -> Vec<FiringId> {
+    let here = running.iter().filter(|row| row.host == home.fleet.host);
+    let makes = here.filter(|row| row.stage == Some(Stage::Workspace));
+    let waits = makes.filter(|row| {
+        let repo = row.repo.as_ref();
+        repo.is_some_and(|repo| layers::is_running(home, repo, row.id))
+    });
+    waits.map(|row| row.id).collect()
 }
 
 fn sinks(fleet: &Fleet, waiting: &[Waiting]) -> Vec<SinkLine> {

@@ -172,7 +172,7 @@ fn a_queue_that_is_empty_or_waits_for_people_says_which() {
     assert_eq!(row["outcome"], "SILENT", "{row:#}");
     let create = "issue create \"What is to be done\" --label for:hand`";
     assert_only_stop(&fleet, "hand", "no-work", "no work found", create);
-    let idle = "it fires and finds nothing to do: ";
+    let idle = "it does not fire (no daemon was ever here), and would find nothing to do: ";
     assert!(verdict(&fleet, "hand").starts_with(idle));
 
     let number = fleet.issue("hand", "Delicate", "Ask first.");
@@ -314,7 +314,11 @@ fn a_paused_repository_stops_a_role_that_has_no_other() {
         .filter_map(|stop| stop["stop"].as_str())
         .collect();
     assert_eq!(words, ["no-work", "repo-pause"], "{found:#?}");
-    assert!(verdict(&fleet, "hand").starts_with("it fires and finds nothing to do"));
+    assert!(
+        verdict(&fleet, "hand").starts_with(
+            "it does not fire (no daemon was ever here), and would find nothing to do"
+        )
+    );
     // What it says to type can be typed.
     let change = found[0]["change"].as_str().unwrap();
     assert!(change.contains("--repo widget"), "{change}");

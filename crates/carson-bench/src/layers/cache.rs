@@ -191,6 +191,15 @@ async fn sweep(home: &Home) {
     }
 }
 
+/// Whether somebody makes a setup's layer for this repository.
+pub(super) fn is_set_up(home: &Home, repo: &RepoName) -> bool {
+    let layers = home.fleet.layout.layers().join(repo.as_str());
+    dirs(&layers).iter().any(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(SETUP) && name.ends_with(".half") && free_turn(path).is_none()
+    })
+}
+
 /// The turn at what is made here, where somebody has had it and nobody has it now: whoever made it is gone.
 fn free_turn(half: &Path) -> Option<File> {
     let turn = File::open(half.with_extension(TURN)).ok()?;

@@ -37,7 +37,7 @@ pub use error::LayerError;
 pub use failures::{FailedSetup, failures, forget_failures, log_of_copy, note_copy};
 pub use possible::{Possible, Try, clones, possible};
 pub(crate) use setup::EXCLUDE;
-pub use setup::{Missing, decides};
+pub use setup::{Missing, decides, is_running};
 pub use source::{Source, source, why_no_clone};
 
 /// Layers that are held: nobody removes them before this goes.

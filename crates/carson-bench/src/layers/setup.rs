@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use carson_config::{Repo, Role, Setup, passes};
 use carson_core::text::matches;
+use carson_core::{FiringId, RepoName};
 use carson_git::{LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, file_system_of, strip_setup};
 use carson_proc::find_on_path;
 
@@ -236,6 +237,12 @@ impl Made {
 fn is_above(dir: &str, path: &str) -> bool {
     path.strip_prefix(dir)
         .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether the setup of a repository runs now, for a firing that makes its workspace: in its copy, or for a layer.
+#[must_use]
+pub fn is_running(home: &Home, repo: &RepoName, id: FiringId) -> bool {
+    carson_git::setup_runs_in(&home.fleet.layout.bench(&id)) || cache::is_set_up(home, repo)
 }
 
 impl Missing {

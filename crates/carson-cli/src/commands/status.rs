@@ -245,6 +245,10 @@ fn running(seen: &Seen) {
             true => "; its process is gone: `carson prune` saves its work and ends it",
             false => "",
         };
+        let setup = match seen.setting_up.contains(&row.id) {
+            true => " (the setup runs)",
+            false => "",
+        };
         let host = row.carrier.as_ref().unwrap_or(&row.host);
         let host = match *host == seen.host {
             true => String::new(),
@@ -254,7 +258,7 @@ fn running(seen: &Seen) {
         let title = title.map_or_else(String::new, |title| format!(" {title}"));
         let cost = row.spent().map(|spent| format!(", {spent}"));
         print::row(&format!(
-            "running {} {}{host}{work}{title}: {}, {}{}{gone}",
+            "running {} {}{host}{work}{title}: {}{setup}, {}{}{gone}",
             row.id.short(),
             row.role,
             state(row),

@@ -5,9 +5,10 @@
 //! very work left it failing in that way, none is paid again until it passes or fails in another way.
 
 use carson_checks::{Baseline, BaselineEnd, FAILS, Word, fails_on_base};
+use carson_config::Repo;
+use carson_core::Event;
 use carson_core::outcome::Severity;
 use carson_core::settle::{Goal, Halt};
-use carson_core::{Event, RepoName};
 use carson_proc::{Exit, Finished};
 
 use super::verify;
@@ -79,7 +80,7 @@ pub(crate) async fn run<'r, 'h>(
     let in_vain = !ctx.by_hand && found.is_unmended(key);
     let fails = matches!(ended, BaselineEnd::Failed(_));
     if fails {
-        tell(ctx, &found, &repo.name, is_told).await;
+        tell(ctx, &found, repo, is_told).await;
     }
     // Else the firing after this look would have nothing to tell.
     if !(fails && ctx.is_only_asked) {
@@ -119,15 +120,21 @@ pub(super) async fn note_unmended(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, before
 }
 
 /// Says that it fails, before anything is paid; in the chat unless that was said of an earlier base.
-async fn tell(ctx: &Ctx<'_>, found: &Baseline, repo: &RepoName, is_told: bool) {
-    let text = fails_on_base(repo, &found.said);
+async fn tell(ctx: &Ctx<'_>, found: &Baseline, repo: &Repo, is_told: bool) {
+    let mut text = fails_on_base(&repo.name, &found.said);
+    if repo.setup.lines.is_empty() {
+        let name = &repo.name;
+        text.push_str(&format!(
+            "\n(if it lacks what {name} depends on: no `setup` of [repos.{name}] installs it)"
+        ));
+    }
     ctx.warns(&text);
     if is_told || ctx.is_only_asked {
         return;
     }
     let word = Word {
         event: Event::CheckFailsOnBase {
-            repo: repo.clone(),
+            repo: repo.name.clone(),
             base: found.base.clone(),
             said: found.said.clone(),
         },

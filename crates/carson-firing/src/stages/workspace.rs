@@ -3,6 +3,7 @@
 use carson_config::Repo;
 use carson_core::Stage;
 use carson_core::settle::Halt;
+use carson_core::text::counted;
 use carson_core::work::WorkKey;
 use carson_git::{Mirror, Oid, Worktree, branch_name};
 use tracing::warn;
@@ -118,8 +119,17 @@ pub(crate) async fn run<'r, 'h>(
         worktree.begin_setup().or_broken("beginning the setup")?;
         setup::in_copy(ctx, rec, (&site, &worktree.branch)).await?;
         // What is not noted counts as a session's: it is kept.
-        if let Err(error) = worktree.note_residue().await {
-            warn!(firing.id = %ctx.id, %error, "what the setup left is not told from work");
+        match worktree.note_residue().await {
+            Ok(0) => {}
+            Ok(count) => {
+                let what = counted(count, "place");
+                let why = format!("it left {what} in the workspace that nobody may read");
+                layers::note_copy(ctx.home, taken.repo, Some(&why));
+                return Err(setup::refuse(rec, taken.repo, &why));
+            }
+            Err(error) => {
+                warn!(firing.id = %ctx.id, %error, "what the setup left is not told from work");
+            }
         }
         worktree.end_setup().or_broken("ending the setup")?;
     }

@@ -153,8 +153,8 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     Ok(files)
 }
 
-/// What of the files below `top` the base does not have, and git does not ignore.
-pub(super) fn untracked(top: &Path, ground: Ground<'_>) -> Vec<Entry> {
+/// What of the files below `top` the base does not have, and git does not ignore; and what else was met.
+pub(super) fn untracked(top: &Path, ground: Ground<'_>) -> (Vec<Entry>, Files) {
     let objects = ground.objects;
     let (index, mut walk) = Walk::everything(top, ground);
     let mut found = std::mem::take(&mut walk.changed);
@@ -167,7 +167,7 @@ pub(super) fn untracked(top: &Path, ground: Ground<'_>) -> Vec<Entry> {
     found.retain(|one| one.size <= OBJECT);
     let mut entries = hash::all(objects, top, &found, &mut walk.files.trouble);
     entries.extend(large);
-    entries
+    (entries, walk.files)
 }
 
 fn git_error_message(error: git2::Error) -> String {

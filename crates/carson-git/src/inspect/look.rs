@@ -20,7 +20,7 @@ use super::git_dir::{GitDir, Memory};
 use super::lower::Lower;
 use super::nested_repos;
 use super::objects::Objects;
-use super::residue::Residue;
+use super::residue::{self, Residue};
 use super::safe_read::Within;
 use super::second_worktrees::Uncommitted;
 use super::staged::Staged;
@@ -434,6 +434,7 @@ impl Looking<'_> {
             .own
             .iter()
             .flat_map(|own| own.modules(REPOSITORIES));
+        let of_setup = residue::commits(&self.ask.residue);
         let repositories: Vec<PathBuf> = repositories.iter().cloned().chain(modules).collect();
         for batch in nested_repos::batches(&repositories, self.within, common, places) {
             let batch = batch?;
@@ -442,7 +443,8 @@ impl Looking<'_> {
             trouble.for_each(|why| self.add_trouble(why));
             let mut gathered = Gathered::new(&batch.objects, self.ask.base.git2());
             let mut own = Vec::new();
-            for (dir, oid) in batch.own {
+            let own_commits = batch.own.into_iter();
+            for (dir, oid) in own_commits.filter(|(_, oid)| !of_setup.contains(oid)) {
                 match gathered.commit(oid) {
                     Ok(()) => own.push((dir.display().to_string(), Oid::from(oid))),
                     Err(why) => {

@@ -4,9 +4,9 @@
 //! ignore is nobody's work. Its files are noted in an index of their own (`note_residue.rs`): what a later look finds as
 //! it is there is passed over, unless the session tracks it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use git2::{Index, IndexEntry, Oid};
 
@@ -14,6 +14,17 @@ use super::stat;
 
 /// The note of it, among those of how a worktree began.
 pub(crate) const RESIDUE: &str = "residue";
+
+/// The commits of repositories inside that the setup left, one in a line.
+pub(crate) fn commits_beside(residue: &Path) -> PathBuf {
+    residue.with_extension("commits")
+}
+
+/// Those that were noted.
+pub(super) fn commits(residue: &Path) -> HashSet<Oid> {
+    let text = fs::read_to_string(commits_beside(residue)).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
 
 /// What lies there at a path, as it was when the setup had ended.
 #[derive(Default)]

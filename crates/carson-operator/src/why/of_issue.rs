@@ -8,6 +8,7 @@ use carson_core::text::{counted, instant};
 use carson_core::work::WorkKey;
 use carson_core::{RepoName, RoleName, SkipKind};
 use carson_firing::admit::gate;
+use carson_firing::life;
 use carson_firing::queue::{Held, HeldIssue, Place, place};
 use carson_firing::waiting_plan;
 use carson_forge::{Forge, ForgeError, Issue, PullState, State};
@@ -104,7 +105,7 @@ pub(super) async fn reasons_of_issue(
         repo: repo.name.clone(),
         number,
         title: home.redactor.redact(&issue.title).into_owned(),
-        facts: facts(&issue, &rows, &forge).await?,
+        facts: facts(home, &issue, &rows, &forge).await?,
         roles: Vec::new(),
         change: None,
     };
@@ -164,7 +165,12 @@ pub(super) async fn reasons_of_issue(
 }
 
 /// What is so whatever role asks.
-async fn facts(issue: &Issue, rows: &[Firing], forge: &Forge) -> Result<Vec<String>, Refusal> {
+async fn facts(
+    home: &Home,
+    issue: &Issue,
+    rows: &[Firing],
+    forge: &Forge,
+) -> Result<Vec<String>, Refusal> {
     let mut facts = Vec::new();
     if issue.state == State::Closed {
         facts.push("it is closed".to_owned());
@@ -178,7 +184,13 @@ async fn facts(issue: &Issue, rows: &[Firing], forge: &Forge) -> Result<Vec<Stri
             }
             _ => {
                 let since = instant(newest.claimed_at);
-                format!("firing {id} of {role} works on it since {since}")
+                let dead = life::dead(home).await?;
+                match dead.iter().any(|row| row.id == newest.id) {
+                    true => format!(
+                        "firing {id} of {role} had it since {since}, and its process is gone: `carson prune` saves its work and ends it"
+                    ),
+                    false => format!("firing {id} of {role} works on it since {since}"),
+                }
             }
         });
     }

@@ -154,11 +154,19 @@ async fn refused(store: &Store, row: Option<&Firing>) -> Result<Vec<EgressHost>,
 
 fn verdict(gate: &Gate, stops: &[Stop], now: DateTime<Utc>) -> String {
     let admission = admit(gate, now);
-    match (&admission, stops.iter().find(|stop| !stop.is_partial())) {
+    let mut whole = stops.iter().filter(|stop| !stop.is_partial());
+    let first = whole.next();
+    match (&admission, first) {
         (Admission::Skip(reason), _) => format!("it is stopped: {reason}"),
         (Admission::Wait(why), _) => format!("it waits: {why}"),
         (Admission::Admit(_), Some(stop)) if stop.is_idle() => {
-            format!("it fires and finds nothing to do: {}", stop.why)
+            match whole.find(|other| !other.is_idle()) {
+                Some(other) => format!(
+                    "it does not fire ({}), and would find nothing to do: {}",
+                    other.why, stop.why
+                ),
+                None => format!("it fires and finds nothing to do: {}", stop.why),
+            }
         }
         (Admission::Admit(_), Some(stop)) => format!("it does not fire: {}", stop.why),
         (Admission::Admit(Some(account)), None) => {

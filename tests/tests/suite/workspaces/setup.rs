@@ -168,6 +168,12 @@ fn what_it_did_that_cannot_be_kept_is_a_reason_too() {
     sets_up(&fleet, "mv src dst; ln -s dst src");
     let reason = row_of();
     assert!(reason.contains("tracked files was replaced"), "{reason}");
+    sets_up(&fleet, "mkdir locked; echo x > locked/x; chmod 000 locked");
+    let reason = row_of();
+    assert!(
+        reason.contains("1 place in the workspace that nobody may read"),
+        "{reason}"
+    );
     // Nobody is told that its work is taken next.
     for said in [&["queue"][..], &["why", "issue-1"]] {
         let told = fleet.carson(said).stdout;
@@ -748,7 +754,8 @@ fn what_it_changes_of_tracked_files_is_put_back_before_anybody_judges() {
 #[test]
 fn what_it_leaves_is_nobodys_work_until_a_session_makes_it_its_own() {
     let setup = "mkdir -p odd 'made/[odd] *'; echo a > made/a; echo b > 'made/[odd] */b'; ln -s a made/link; \
-                 echo c > c.txt; git init --quiet inner; echo d > inner/d; \
+                 echo c > c.txt; git init --quiet inner; echo d > inner/d; git -C inner add d; \
+                 git -C inner -c user.name=S -c user.email=s@localhost commit --quiet --message Inner; \
                  for end in '\t' '\r' ' ' '\\\\' '\"' '\nx'; do printf x > \"$(printf \"odd/in${end}.\")\"; done; \
                  for end in '\t' '\r' ' '; do printf x > \"$(printf \"odd/end${end}\")\"; done; echo s >> README.md; \
                  git -c user.name=S -c user.email=s@localhost commit --quiet --all --message Setup";

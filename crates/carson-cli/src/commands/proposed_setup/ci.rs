@@ -70,6 +70,10 @@ pub(super) fn installs(workflow: &str) -> Option<Vec<String>> {
                 vec![format!(".venv/bin/pip install {rest}")]
             }
             Some(rest) => vec![VENV.to_owned(), format!(".venv/bin/pip install {rest}")],
+            // Whoever reads them decides what becomes of lines for root.
+            None if after(line, "sudo").is_some_and(|rest| rest.contains(" install")) => {
+                vec![line.to_owned()]
+            }
             None if INSTALLS.iter().any(|start| after(line, start).is_some()) => {
                 vec![line.to_owned()]
             }
@@ -140,6 +144,7 @@ jobs:
         let found = installs(workflow).unwrap();
         let wanted = [
             "npm ci --legacy-peer-deps",
+            "sudo apt-get install -y libpq-dev",
             "python3 -m venv .venv",
             ".venv/bin/pip install -r requirements.txt",
             ".venv/bin/pip install -e .[test]",
