@@ -1,6 +1,7 @@
 //! What every stage of a firing is handed, and none of them changes.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use carson_config::Role;
@@ -174,9 +175,13 @@ impl Ctx<'_> {
         });
     }
 
-    pub(crate) fn runs_setup(&self, repo: &RepoName) {
-        info!(firing.id = %self.id, %repo, "the setup runs");
-        self.steps.tell(Step::Setup(repo.clone()));
+    pub(crate) fn runs_setup(&self, repo: &RepoName, log: Option<&Path>) {
+        let shown = log.map(|log| log.display().to_string());
+        info!(firing.id = %self.id, %repo, log = shown, "the setup runs");
+        self.steps.tell(Step::Setup {
+            repo: repo.clone(),
+            log: log.map(Path::to_owned),
+        });
     }
 
     pub(crate) fn runs_check(&self, command: &str) {

@@ -52,6 +52,7 @@ mod identity_check;
 mod labels;
 pub mod lessons;
 pub mod life;
+mod live_log;
 mod needs_person;
 pub mod night;
 mod older_drafts;

@@ -5,9 +5,7 @@
 //! runs each time. It runs as sessions do, behind the same walls and with the role's network, but without
 //! anything by which they sign in.
 
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use carson_bench::bench::Bench;
@@ -23,6 +21,7 @@ use carson_proc::{Captured, Command, Exit, Finished, Limits, StopReason, run as 
 use tracing::warn;
 
 use crate::ctx::Ctx;
+use crate::live_log::{self, LiveLog};
 use crate::record::Record;
 use crate::sandboxed_run;
 use crate::site::{BRANCH, Site, environment};
@@ -112,13 +111,10 @@ pub(crate) async fn complete(
         missing.give_up(ctx.home).await;
     }
     if let Err(why) = made? {
-        // A wall clock that is over says more of the firing than of the setup: it holds back who has no more time.
+        // One that a wall clock cut holds back who has no more time than that.
         let cut_after = ctx.remaining().is_zero().then_some(within);
         missing.note_failure(&site.repo.setup, (&why, cut_after));
-        return Err(match cut_after {
-            Some(_) => Halt::TimedOut(format!("the setup ran: {why}")),
-            None => refuse(rec, site.repo, &why),
-        });
+        return Err(refuse(rec, site.repo, &why));
     }
     let made = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
     Ok(made.await)
@@ -179,7 +175,7 @@ async fn make(
         ..*site
     };
     toolchains::try_resolve(ctx, rec, &at).await?;
-    let done = lines(ctx, rec, site, &bench, "").await?;
+    let done = lines(ctx, rec, site, &bench, ("", Some(missing.log()))).await?;
     let text = said(ctx, site.repo, &done);
     if !passed(&done) {
         // First of all: what it left may have filled the disk on which the log is written.
@@ -205,11 +201,7 @@ async fn make(
 
 /// Writes down what a setup printed; where, if it could be.
 fn keep_log(path: PathBuf, text: &str) -> Option<PathBuf> {
-    let mut log = OpenOptions::new();
-    let log = log.write(true).create(true).truncate(true).mode(0o600);
-    let kept = log
-        .open(&path)
-        .and_then(|mut log| log.write_all(text.as_bytes()));
+    let kept = live_log::create(&path).and_then(|mut log| log.write_all(text.as_bytes()));
     match kept {
         Ok(()) => Some(path),
         Err(error) => {
@@ -230,7 +222,8 @@ pub(crate) async fn in_copy(
         commit: site.base,
         branch,
     };
-    let done = in_place(ctx, rec, site, then).await?;
+    let log = layers::log_of_copy(ctx.home, site.repo);
+    let done = in_bench(ctx, rec, site, (then, Some(log))).await?;
     let failed = done.err().map(|Failed { how, said }| {
         let log = keep_log(layers::log_of_copy(ctx.home, site.repo), &said);
         failure(&how, &said, log.as_deref())
@@ -249,7 +242,16 @@ pub(crate) async fn in_place(
     site: &Site<'_>,
     then: Then<'_>,
 ) -> Result<Result<(), Failed>, Halt> {
-    let done = lines(ctx, rec, site, site.bench, &then.lines()).await?;
+    in_bench(ctx, rec, site, (then, None)).await
+}
+
+async fn in_bench(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    site: &Site<'_>,
+    (then, log): (Then<'_>, Option<PathBuf>),
+) -> Result<Result<(), Failed>, Halt> {
+    let done = lines(ctx, rec, site, site.bench, (&then.lines(), log)).await?;
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
@@ -307,10 +309,12 @@ async fn lines(
     rec: &mut Record,
     site: &Site<'_>,
     bench: &Bench,
-    then: &str,
+    (then, log): (&str, Option<PathBuf>),
 ) -> Result<Finished, Halt> {
     let setup = &site.repo.setup;
-    ctx.runs_setup(&site.repo.name);
+    ctx.runs_setup(&site.repo.name, log.as_deref());
+    let title = format!("setup of {}", site.repo.name);
+    let mut log = log.map(|log| LiveLog::begin(&log, &ctx.home.redactor, &title));
     let limits = Limits {
         keep: KEPT + Captured::MARGIN,
         ..Limits::within(setup.timeout.min(ctx.remaining()))
@@ -321,7 +325,10 @@ async fn lines(
         .arg(script(&setup.lines, then))
         .exact_env(environment(ctx, rec, site, bench)?)
         .confined(walls.profile());
-    let done = supervise(&command, &limits, &ctx.cancel, |_| {
+    let done = supervise(&command, &limits, &ctx.cancel, |line| {
+        if let Some(log) = &mut log {
+            log.add(line.bytes);
+        }
         std::ops::ControlFlow::Continue(())
     })
     .await

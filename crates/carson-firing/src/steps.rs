@@ -1,5 +1,7 @@
 //! What passes while a firing runs: word to whoever watches. Its log has a line of each.
 
+use std::path::PathBuf;
+
 use carson_core::{RepoName, Stage};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -18,7 +20,12 @@ pub enum Step {
         title: String,
     },
     /// The setup of a repository runs.
-    Setup(RepoName),
+    Setup {
+        /// Which.
+        repo: RepoName,
+        /// Where what it prints is written while it runs; nowhere for a clean room's.
+        log: Option<PathBuf>,
+    },
     /// The check of the role runs: the repository's tests, say.
     Check(String),
     /// Something that somebody should know.

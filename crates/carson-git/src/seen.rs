@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_proc::inspector::{Bounds, Desk, InspectError};
+use nix::sys::statvfs::statvfs;
 
 use crate::durable;
 use crate::error::{GitError, io};
@@ -33,6 +34,8 @@ const WITHIN: Duration = Duration::from_secs(90);
 const MEMORY_MB: u64 = 1536;
 /// The largest pack.
 const PACK_MB: u64 = 5 * 1024;
+/// MiB of a disk that a look leaves.
+const LEFT_MB: u64 = 8;
 /// Bytes of an answer: a diff of a megabyte, and lists.
 const ANSWER: usize = 16 << 20;
 /// Bytes of what a push would show that are written out to be searched, unless more are wanted.
@@ -145,6 +148,7 @@ impl Worktree {
         let (question, desk) = self.question(bench, dir, show, depth)?;
         let bounds = Bounds {
             wall_clock: within,
+            file_size_mb: pack_mb(dir.path()),
             ..bounds()
         };
         let asked = self.mirror.inspector.ask(&question, &desk, &bounds).await;
@@ -242,7 +246,11 @@ impl Worktree {
     async fn open_up(&self, bench: &Path, dir: &ScratchDir) -> Result<u64, GitError> {
         let layered = self.layered()?.map(|layered| layered.overlay);
         let tree = layered.as_ref().map_or(&self.path, |overlay| &overlay.at);
-        let below = vec![tree.clone(), self.repository()];
+        let beside = self.beside(bench, tree).into_iter().map(|(_, at)| at);
+        let below: Vec<PathBuf> = [tree.clone(), self.repository()]
+            .into_iter()
+            .chain(beside)
+            .collect();
         let desk = Desk {
             own: dir.path().to_owned(),
             write: below.clone(),
@@ -524,6 +532,15 @@ impl Seen {
         };
         self.worktree.kept.bare.read(trees).await
     }
+}
+
+/// MiB of the largest file that a look writes on this disk: a file is written once for itself and once in a pack, and what
+/// follows it needs room, too.
+fn pack_mb(place: &Path) -> u64 {
+    let free = statvfs(place).map_or(u64::MAX, |disk| {
+        (disk.blocks_available() * disk.fragment_size()) >> 20
+    });
+    PACK_MB.min(free.saturating_sub(LEFT_MB) / 2).max(1)
 }
 
 pub(crate) fn bounds() -> Bounds {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use git2::Delta;
 use tracing::info;
 
 use crate::error::GitError;
@@ -43,16 +44,25 @@ impl Seen {
             let base = repo.find_commit(base)?.tree()?;
             let work = repo.find_commit(work)?.tree()?;
             for tip in &tips {
-                let tree = repo.find_commit(tip.git2())?.tree()?;
-                let changes = repo.diff_tree_to_tree(Some(&base), Some(&tree), None)?;
-                let mut paths = changes.deltas().filter_map(|change| {
-                    let file = change.new_file().path().or(change.old_file().path())?;
-                    Some(file.to_owned())
-                });
-                let entry =
-                    |tree: &git2::Tree<'_>, path: &Path| tree.get_path(path).ok().map(|it| it.id());
-                if paths.any(|path| entry(&work, &path) == entry(&base, &path)) {
-                    return Ok(true);
+                let commit = repo.find_commit(tip.git2())?;
+                // What was not tracked a stash has in a parent of its own, and nothing else there.
+                let parents = commit.parents().skip(1).map(|parent| (parent, true));
+                for (commit, is_part) in [(commit.clone(), false)].into_iter().chain(parents) {
+                    let tree = commit.tree()?;
+                    let changes = repo.diff_tree_to_tree(Some(&base), Some(&tree), None)?;
+                    let counts = |change: &git2::DiffDelta<'_>| {
+                        !is_part || change.status() != Delta::Deleted
+                    };
+                    let mut paths = changes.deltas().filter(counts).filter_map(|change| {
+                        let file = change.new_file().path().or(change.old_file().path())?;
+                        Some(file.to_owned())
+                    });
+                    let entry = |tree: &git2::Tree<'_>, path: &Path| {
+                        tree.get_path(path).ok().map(|it| it.id())
+                    };
+                    if paths.any(|path| entry(&work, &path) == entry(&base, &path)) {
+                        return Ok(true);
+                    }
                 }
             }
             Ok(false)

@@ -51,6 +51,10 @@ const LEAST: usize = 6;
 /// of a key are 64.
 const LINES: usize = 10_000;
 const LONG: usize = 40;
+/// Letters of a line that is nothing but a token of letters and digits.
+const TOKEN: usize = 20;
+/// Behind these a space is enough (`.netrc`).
+const SPACED: [&str; 4] = ["password", "passwd", "token", "secret"];
 
 /// Every secret that these settings and the operator's environment hold. A file that cannot be read
 /// is left out here: whoever needs it says so. What only a face or a sink needs stops no firing where others can read
@@ -147,17 +151,65 @@ fn included(file: &Path) -> Vec<String> {
             continue;
         }
         let line = line.strip_prefix("export ").unwrap_or(line);
+        let behind_names = named(line);
         match line.split_once('=') {
             Some((name, value)) if is_variable(name.trim()) => {
                 let value = value.trim().trim_matches(['"', '\'']);
                 table.insert(name.trim().to_owned(), value.to_owned());
             }
-            _ if line.len() >= LONG && !line.contains(' ') => found.push(line.to_owned()),
+            _ if behind_names.is_empty() && is_token(line) => found.push(line.to_owned()),
             _ => {}
         }
+        found.extend(behind_names);
     }
     found.extend(given(&table));
     found
+}
+
+/// Values that stand behind a name that says that they are secret, whatever the form of the file: JSON, YAML, XML, properties,
+/// `.npmrc`, and `.netrc`, where nothing but a space is between them.
+fn named(line: &str) -> Vec<String> {
+    let is_end = |letter: char| letter.is_whitespace() || ",;{}()[]<".contains(letter);
+    let (mut found, mut rest) = (Vec::new(), line);
+    while let Some(at) = rest.find(['=', ':', ' ', '>']) {
+        let (before, behind) = rest.split_at(at);
+        let name = before.trim_end().trim_end_matches(['"', '\'']);
+        let name = name.rsplit(|letter: char| is_end(letter) || "\"'/".contains(letter));
+        let name = name.into_iter().next().unwrap_or_default();
+        // A space in front of another one of these is none of its own.
+        let behind = match behind.trim_start() {
+            next if next.starts_with(['=', ':']) => next,
+            _ => behind,
+        };
+        let is_spaced = behind.starts_with(' ');
+        rest = behind.get(1..).unwrap_or_default();
+        let says = match is_spaced {
+            true => SPACED.contains(&name),
+            false => is_secret_name(name),
+        };
+        if !says {
+            continue;
+        }
+        let value = rest.trim_start_matches(['=', ':', ' ', '>']);
+        let value = match value.chars().next().filter(|first| "\"'".contains(*first)) {
+            Some(quote) => value[1..].split(quote).next(),
+            None => value.split(is_end).next(),
+        };
+        let value = value.unwrap_or_default();
+        if could_be_secret(value) {
+            found.push(value.to_owned());
+        }
+    }
+    found
+}
+
+/// Whether a line is nothing but a token: no word and no path is so long, and mixes letters and digits so.
+fn is_token(line: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_+/=.".contains(&byte);
+    let letters = line.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let mixed = letters && line.bytes().any(|byte| byte.is_ascii_digit());
+    let is_long = line.len() >= LONG && !line.contains(' ');
+    is_long || line.len() >= TOKEN && mixed && line.bytes().all(is_plain) && could_be_secret(line)
 }
 
 fn is_variable(name: &str) -> bool {
@@ -165,8 +217,22 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(letter)
 }
 
+/// `API_KEY`, `apiKey`, `api-key` and `spring.api.key` are of the same words.
 fn words(name: &str) -> Vec<String> {
-    name.split('_').map(str::to_uppercase).collect()
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        let begins = was_lower && letter.is_uppercase();
+        if begins || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_uppercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -290,6 +356,55 @@ mod tests {
             "short1",
         ];
         assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn an_included_file_of_any_form_says_its_secrets() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("local");
+        let held = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            let mut found = included(&file);
+            found.sort();
+            found.dedup();
+            found
+        };
+        let token = "q8Zt3LkV0pWm7RxC2nYb5JdHs9GfQaE1";
+        for (text, secret) in [
+            ("DB_PASSWORD=hunter2hunter6\n", "hunter2hunter6"),
+            ("db:\n  password: hunter2hunter4 # mine\n", "hunter2hunter4"),
+            ("  - { user: u, password: 'two words 1' }\n", "two words 1"),
+            (
+                "{\"user\":\"u\",\"password\":\"hunter2hunter2\"}\n",
+                "hunter2hunter2",
+            ),
+            ("  \"apiKey\" : \"q8Zt3LkV0p\",\n", "q8Zt3LkV0p"),
+            (&format!("{token}\n"), token),
+            (&format!("machine h login u password {token}\n"), token),
+            ("//r.example/:_authToken=abcdef123456\n", "abcdef123456"),
+            (
+                "spring.datasource.password: hunter2hunter9\n",
+                "hunter2hunter9",
+            ),
+            (
+                "spring.datasource.password=hunter2hunter9\n",
+                "hunter2hunter9",
+            ),
+            ("<password>hunter2hunter3</password>\n", "hunter2hunter3"),
+            ("'client-secret' => 'hunter2hunter5',\n", "hunter2hunter5"),
+        ] {
+            assert_eq!(held(text), [secret], "{text}");
+        }
+        for text in [
+            "image: postgres:15-alpine\nregion: eu-central-1\n",
+            "{\"name\": \"widget\", \"version\": \"1.22.333\"}\n",
+            "# password: not-yet-known1\n",
+            "password: postgres\n",
+            "Forget the password before noon2day\n",
+            "cache-and-other-words-of-no-number\n",
+        ] {
+            assert_eq!(held(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

@@ -122,13 +122,7 @@ const INSTALL: [&str; 12] = [
 /// Whether a file decides what the setup of a repository leaves: it says what is installed, the lines name
 /// it or a directory above it, or the operator does.
 pub fn decides(setup: &Setup) -> impl Fn(&str) -> bool + Send + 'static {
-    let apart = |letter: char| letter.is_whitespace() || "'\"();|&<>=`".contains(letter);
-    let words = setup.lines.iter().flat_map(|line| line.split(apart));
-    let words = words.map(|word| word.trim_start_matches("./").trim_end_matches('/'));
-    let named: HashSet<String> = words
-        .filter(|word| !matches!(*word, "" | "." | ".."))
-        .map(str::to_owned)
-        .collect();
+    let named = Named::by(&setup.lines);
     let inputs = setup.inputs.clone();
     let asked = setup.toolchains.iter().flat_map(|one| one.files());
     let asked: Vec<&str> = asked.copied().collect();
@@ -143,8 +137,77 @@ pub fn decides(setup: &Setup) -> impl Fn(&str) -> bool + Send + 'static {
             || path.ends_with(".cargo/config.toml")
             || path.ends_with(".csproj")
             || path.starts_with("patches/")
-            || places.any(|place| named.contains(place))
+            || places.any(|place| named.has(place))
             || inputs.iter().any(|pattern| matches(pattern, path))
+    }
+}
+
+/// What lines name, as their words say it.
+#[derive(Default)]
+struct Named {
+    /// Places from the top.
+    places: HashSet<String>,
+    /// How a place ends that is told from a directory that the line is in: behind `../` or a variable.
+    ends: Vec<String>,
+    /// Patterns of the shell's.
+    patterns: Vec<String>,
+}
+
+impl Named {
+    fn by(lines: &[String]) -> Self {
+        let mut named = Self::default();
+        let apart = |letter: char| letter.is_whitespace() || "'\"();|&<>=`".contains(letter);
+        let quoted = |line: &'_ String| {
+            line.split(['"', '\''])
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        let words = lines
+            .iter()
+            .flat_map(|line| line.split(apart))
+            .map(str::to_owned);
+        for word in words.chain(lines.iter().flat_map(quoted)) {
+            named.add(&word);
+        }
+        named
+    }
+
+    fn add(&mut self, word: &str) {
+        let word = word.trim_start_matches("./").trim_end_matches('/');
+        let mut rest = word;
+        loop {
+            let variable = rest
+                .starts_with('$')
+                .then(|| rest.split_once('/'))
+                .flatten();
+            rest = match (rest.strip_prefix("../"), variable) {
+                (Some(below), _) | (None, Some((_, below))) => below.trim_start_matches("./"),
+                (None, None) => break,
+            };
+        }
+        match rest {
+            "" | "." | ".." => {}
+            _ if rest.contains(['*', '?']) => {
+                // One without a directory is mostly of what the lines make themselves.
+                if rest.contains('/') {
+                    let pattern = rest.replace('?', "*");
+                    self.patterns.push(format!("*/{pattern}"));
+                    self.patterns.push(pattern);
+                }
+            }
+            _ if rest == word => drop(self.places.insert(word.to_owned())),
+            _ => self.ends.push(rest.to_owned()),
+        }
+    }
+
+    fn has(&self, place: &str) -> bool {
+        let ends = |end: &String| {
+            let above = place.strip_suffix(end.as_str());
+            above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
+        };
+        self.places.contains(place)
+            || self.ends.iter().any(ends)
+            || self.patterns.iter().any(|pattern| matches(pattern, place))
     }
 }
 
@@ -380,5 +443,42 @@ impl Missing {
         forget(half.parent().unwrap_or(half));
         debug_assert_eq!(tree.file_name(), Some(LAYER_TREE.as_ref()));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_way_a_line_names_a_file_it_decides() {
+        let by = |line: &str| Named::by(&[line.to_owned()]);
+        for (line, path) in [
+            ("sh scripts/deps.sh", "scripts/deps.sh"),
+            (". ./scripts/deps.sh;", "scripts/deps.sh"),
+            ("sh ../scripts/deps.sh", "scripts/deps.sh"),
+            ("cd a/b; sh ../deps.sh", "a/deps.sh"),
+            ("sh ../../deps.sh", "deps.sh"),
+            ("sh 'scripts/a b.sh'", "scripts/a b.sh"),
+            ("sh \"./scripts/a b.sh\"", "scripts/a b.sh"),
+            ("sh $PWD/scripts/deps.sh", "scripts/deps.sh"),
+            (
+                "sh \"${CARSON_WORKTREE}/scripts/deps.sh\"",
+                "scripts/deps.sh",
+            ),
+            ("for x in scripts/*.sh; do sh $x; done", "scripts/deps.sh"),
+            ("cat ../scripts/d?ps.sh | sh", "web/scripts/deps.sh"),
+            ("make -C scripts", "scripts"),
+        ] {
+            assert!(by(line).has(path), "{line}: {path}");
+        }
+        for (line, path) in [
+            ("rm -rf *", "src/lib.rs"),
+            ("cd ..", "src/lib.rs"),
+            ("sh ../deps.sh", "my-deps.sh"),
+            ("sh $X", "src/lib.rs"),
+        ] {
+            assert!(!by(line).has(path), "{line}: {path}");
+        }
     }
 }

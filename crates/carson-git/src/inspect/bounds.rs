@@ -4,6 +4,8 @@
 pub(super) const NAMES: usize = 50_000;
 /// Commits that the session moved away from and that are still kept.
 pub(super) const REMEMBERED: usize = 1_000;
+/// Commits before one that does not come in of which the newest that does is taken.
+pub(super) const OLDER: usize = 20;
 /// Branches of a session's own, with commits that are not in the base, that are looked at.
 pub(super) const BRANCHES: usize = 50;
 /// Newest commits of the work in which copies of others are looked for.
@@ -44,7 +46,9 @@ pub(super) const PATHS: usize = 96 << 20;
 pub(super) const HIDDEN: usize = 1_000;
 /// Bytes of all of them.
 pub(super) const HIDDEN_BYTES: u64 = 32 << 20;
-/// Second worktrees with changes that are not committed.
+/// Files and directories among which second worktrees are looked for that were moved.
+pub(super) const ASIDE: usize = 20_000;
+/// Second worktrees of a session's that are looked at.
 pub(super) const SECOND_WORKTREES: usize = 50;
 /// Repositories inside a worktree.
 pub(super) const REPOSITORIES: usize = 2_000;

@@ -1,6 +1,7 @@
 //! Git hashes the files that changed: it knows the conversions that attributes ask for.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -11,6 +12,10 @@ use super::entry::{Changed, Entry, SYMLINK};
 use super::objects::Objects;
 use crate::git::{Git, run_here};
 use crate::paths::path_of;
+
+/// So many files, and bytes of all of them, are hashed without git where nothing asks for a conversion.
+const FEW: usize = 64;
+const SMALL: u64 = 4 << 20;
 
 /// Hashes all of them into our own repository. What cannot be read is told.
 pub(super) fn all(
@@ -40,8 +45,16 @@ pub(super) fn all(
             entries.extend(alone(objects, top, file, trouble));
         }
     }
+    let attributes = Attributes::of(top, &by_git);
+    let bytes: u64 = by_git.iter().map(|file| file.size).sum();
+    if attributes == Attributes::None && by_git.len() <= FEW && bytes <= SMALL {
+        // Their bytes are what git would hash, and it would have to be started.
+        let each = by_git.into_iter();
+        entries.extend(each.filter_map(|file| alone(objects, top, file, trouble)));
+        return entries;
+    }
     by_git.retain(|file| is_readable(top, file, trouble));
-    let hashed = hash(objects, top, &by_git, has_odd_attributes(top, &by_git));
+    let hashed = hash(objects, top, &by_git, attributes == Attributes::Odd);
     // A filter or an encoding that `.gitattributes` asks for can fail; the bytes as they are are
     // better than nothing.
     let hashed = hashed.or_else(|_| hash(objects, top, &by_git, true));
@@ -107,16 +120,34 @@ fn ourselves(objects: &Objects, top: &Path, file: &Changed) -> Result<Oid, Strin
     blob.map_err(|error| error.message().to_owned())
 }
 
-/// Git opens the `.gitattributes` beside each file and above it: a pipe there would block it.
-fn has_odd_attributes(top: &Path, files: &[&Changed]) -> bool {
-    let mut dirs: Vec<_> = files.iter().map(|file| path_of(&file.path)).collect();
-    dirs.sort_unstable();
-    dirs.dedup_by(|one, other| one.parent() == other.parent());
-    let mut above = dirs.iter().flat_map(|path| path.ancestors().skip(1));
-    above.any(|dir| {
-        let found = top.join(dir).join(".gitattributes").symlink_metadata();
-        found.is_ok_and(|found| !found.is_file() && !found.is_symlink())
-    })
+/// What lies at `.gitattributes` beside files and above them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attributes {
+    /// Nothing anywhere: no conversion is asked for.
+    None,
+    /// A file somewhere.
+    Some,
+    /// Git opens each of them: a pipe would block it.
+    Odd,
+}
+
+impl Attributes {
+    fn of(top: &Path, files: &[&Changed]) -> Self {
+        let mut dirs: Vec<_> = files.iter().map(|file| path_of(&file.path)).collect();
+        dirs.sort_unstable();
+        dirs.dedup_by(|one, other| one.parent() == other.parent());
+        let above = dirs.iter().flat_map(|path| path.ancestors().skip(1));
+        let mut all = Self::None;
+        for dir in above {
+            let found = top.join(dir).join(".gitattributes").symlink_metadata();
+            match found {
+                Ok(found) if !found.is_file() && !found.is_symlink() => return Self::Odd,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                _ => all = Self::Some,
+            }
+        }
+        all
+    }
 }
 
 fn hash(objects: &Objects, top: &Path, files: &[&Changed], raw: bool) -> Result<Vec<Oid>, String> {

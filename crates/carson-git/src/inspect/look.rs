@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use carson_proc::inspector::Question;
 use git2::Sort;
 
-use super::bounds::{REMEMBERED, REPOSITORIES, TROUBLE, TROUBLE_LETTERS};
+use super::bounds::{OLDER, REMEMBERED, REPOSITORIES, TROUBLE, TROUBLE_LETTERS};
 use super::changed_tests::changed_tests;
 use super::changes::{Changes, spread};
 use super::diff::show;
@@ -273,6 +273,7 @@ impl Looking<'_> {
                 .into_iter()
                 .for_each(|why| self.add_trouble(why));
             self.uncommitted = left.commits;
+            self.found.unreadable += left.unreadable;
         }
     }
 
@@ -363,6 +364,18 @@ impl Looking<'_> {
                         self.add_trouble(format!("{tip} cannot be taken over: {why}"));
                     }
                 }
+            }
+        }
+        if self.found.newest.is_none() {
+            // What came before one that does not come in may.
+            let mut older = self.said.branch_log.iter().take(OLDER);
+            let first = older.find_map(|oid| {
+                let objects = self.commits_alone(&[oid.git2()]).ok()?;
+                Some((oid.clone(), objects))
+            });
+            if let Some((oid, objects)) = first {
+                good.extend(objects);
+                self.found.newest = Some(oid);
             }
         }
         for (name, oid) in std::mem::take(&mut self.found.beside) {

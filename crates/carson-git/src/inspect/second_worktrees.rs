@@ -3,25 +3,33 @@
 //! Those inside the first are directories of it like any other. What these have goes with the bench: it becomes a commit, which is
 //! kept as what a stash has is.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use git2::{Oid, Signature};
 
-use super::bounds::SECOND_WORKTREES;
-use super::files::{self, Base, Ground};
+use super::bounds::{ASIDE, SECOND_WORKTREES};
+use super::files::{self, Base, Files, Ground};
 use super::found::Look;
 use super::git_dir::GitDir;
 use super::objects::Objects;
 use super::residue::Residue;
-use super::safe_read::Within;
+use super::safe_read::{Within, items};
 use super::staged::Staged;
 use super::submodules::Submodules;
+
+/// A path is one line.
+const PATH: u64 = 4096;
+/// How deep a worktree is looked for that is not where its repository says.
+const DEEP: usize = 4;
 
 /// What was found.
 #[derive(Default)]
 pub(super) struct Uncommitted {
     /// A commit each, on top of where `HEAD` stands there.
     pub commits: Vec<crate::Oid>,
+    /// Files and directories whose rights keep us out.
+    pub unreadable: u32,
     /// What could not be taken up, and why.
     pub trouble: Vec<String>,
 }
@@ -29,22 +37,33 @@ pub(super) struct Uncommitted {
 impl Uncommitted {
     pub(super) fn of(ask: &Look, within: &Within, objects: &Objects, own: &GitDir) -> Self {
         let mut found = Self::default();
-        let all = own.worktrees();
-        for git in all.into_iter().filter(|git| *git != own.git) {
-            let Some(dir) = place(ask, within, &git) else {
-                continue;
+        let mut moved = None;
+        let others = own.worktrees().into_iter().filter(|git| *git != own.git);
+        for (at, git) in others.enumerate() {
+            let name = git.file_name().unwrap_or_default().to_owned();
+            let dir = match place(ask, within, &git) {
+                Place::At(dir) => Some(dir),
+                Place::Closed => {
+                    found.unreadable += 1;
+                    None
+                }
+                Place::InTheFirst => continue,
+                Place::Gone => {
+                    let moved = moved.get_or_insert_with(|| elsewhere(ask, within));
+                    let is_it = |one: &&(PathBuf, PathBuf)| one.1 == Path::new(&name);
+                    moved.iter().find(is_it).map(|one| one.0.clone())
+                }
             };
             let one = GitDir { git, ..own.clone() };
-            let taken = match found.commits.len() < SECOND_WORKTREES {
-                true => found.take(ask, objects, &one, &dir),
-                false => Err(format!(
-                    "there are more than {SECOND_WORKTREES} with changes"
-                )),
+            let taken = match at < SECOND_WORKTREES {
+                true => found.take(ask, objects, &one, dir.as_deref()),
+                false => Err(format!("there are more than {SECOND_WORKTREES}")),
             };
             if let Err(why) = taken {
-                let place = dir.display();
+                let shown = dir.unwrap_or_else(|| name.into());
                 found.trouble.push(format!(
-                    "{place}: what is not committed in this second worktree cannot be taken up: {why}"
+                    "{}: what is not committed in this second worktree cannot be taken up: {why}",
+                    shown.display()
                 ));
             }
         }
@@ -56,31 +75,42 @@ impl Uncommitted {
         ask: &Look,
         objects: &Objects,
         one: &GitDir,
-        dir: &Path,
+        dir: Option<&Path>,
     ) -> Result<(), String> {
-        let head = one.head().ok_or("its HEAD cannot be read")?.git2();
-        let index = one.within.file(&one.git.join("index"));
-        let mut staged = Staged::read(objects, index.as_deref(), head);
-        let ground = Ground {
-            objects,
-            base: Base::untrusted(&ask.index)?,
-            residue: Residue::default(),
-            lower: None,
-            staged: &staged,
-            submodules: &mut Submodules::new(&one.within, &ask.out, &ask.objects),
+        // One whose `HEAD` is no commit has nothing that could be told from what it began with.
+        let Some(head) = one.head() else {
+            return Ok(());
         };
-        let files = files::take(dir, ground)?;
-        let head = objects.commit(head)?;
-        let mut trees: Vec<Oid> = [staged.tree(objects)?, files.tree]
+        let index = one.within.file(&one.git.join("index"));
+        let mut staged = Staged::read(objects, index.as_deref(), head.git2());
+        let files = match dir {
+            Some(dir) => {
+                let ground = Ground {
+                    objects,
+                    base: Base::untrusted(&ask.index)?,
+                    residue: Residue::default(),
+                    lower: None,
+                    staged: &staged,
+                    submodules: &mut Submodules::new(&one.within, &ask.out, &ask.objects),
+                };
+                files::take(dir, ground)?
+            }
+            None => Files::default(),
+        };
+        self.unreadable += files.unreadable;
+        let head = objects.commit(head.git2())?;
+        let hidden = files.hidden.tree.as_ref().map(crate::Oid::git2);
+        let mut trees: Vec<Oid> = [staged.tree(objects)?, files.tree, hidden]
             .into_iter()
             .flatten()
             .filter(|tree| *tree != head.tree_id())
             .collect();
         trees.dedup();
+        let place = dir.unwrap_or(&one.git).display();
         for tree in trees {
             // Looks that find the same make the same commit.
             let who = Signature::new("Carson", "carson@localhost", &head.time());
-            let said = format!("Left uncommitted in {}", dir.display());
+            let said = format!("Left uncommitted in {place}");
             let made = who.and_then(|who| {
                 let tree = objects.repo.find_tree(tree)?;
                 let own = objects.repo.find_commit(head.id())?;
@@ -96,17 +126,71 @@ impl Uncommitted {
     }
 }
 
-/// Where it lies now; nothing for one that is gone, is no business of the bench's, or lies in the first.
-fn place(ask: &Look, within: &Within, git: &Path) -> Option<PathBuf> {
-    let told = within.tail(&git.join("gitdir"), PATH)?;
-    let told = PathBuf::from(String::from_utf8(told).ok()?.trim_end());
-    let dir = told.parent()?;
-    ask.beside.iter().find_map(|(seen, at)| {
-        let found = within.dir(&at.join(dir.strip_prefix(seen).ok()?))?;
-        (found.starts_with(at.canonicalize().ok()?) && found.join(".git").is_file())
-            .then_some(found)
-    })
+/// Where a worktree is now.
+enum Place {
+    At(PathBuf),
+    /// Nobody may look.
+    Closed,
+    /// It is looked at with that.
+    InTheFirst,
+    /// Not where it was, or no business of the bench's.
+    Gone,
 }
 
-/// A path is one line.
-const PATH: u64 = 4096;
+/// By what its repository says.
+fn place(ask: &Look, within: &Within, git: &Path) -> Place {
+    let told = within.tail(&git.join("gitdir"), PATH);
+    let told = told.and_then(|told| String::from_utf8(told).ok());
+    let told = PathBuf::from(told.unwrap_or_default().trim_end());
+    let dir = told.parent().unwrap_or(&told);
+    if dir.starts_with(&ask.tree) {
+        return Place::InTheFirst;
+    }
+    let mut places = ask.beside.iter();
+    let at = places.find_map(|(seen, at)| Some((at, at.join(dir.strip_prefix(seen).ok()?))));
+    let Some((top, at)) = at else {
+        return Place::Gone;
+    };
+    let is_closed = |path: &Path| {
+        let found = path.symlink_metadata();
+        found.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+    };
+    match within.dir(&at).filter(|dir| is_below(dir, top)) {
+        Some(dir) if is_closed(&dir.join(".git")) => Place::Closed,
+        Some(dir) => Place::At(dir),
+        None if is_closed(&at) => Place::Closed,
+        None => Place::Gone,
+    }
+}
+
+fn is_below(dir: &Path, top: &Path) -> bool {
+    top.canonicalize().is_ok_and(|top| dir.starts_with(top))
+}
+
+/// Worktrees that say of themselves of which repository they are: where, and its name there.
+fn elsewhere(ask: &Look, within: &Within) -> Vec<(PathBuf, PathBuf)> {
+    let tops = ask.beside.iter().map(|(_, at)| (at.clone(), 0));
+    let (mut todo, mut seen, mut found) = (Vec::from_iter(tops), 0, Vec::new());
+    while let Some((dir, deep)) = todo.pop() {
+        for item in items(&dir) {
+            seen += 1;
+            if seen > ASIDE {
+                return found;
+            }
+            let Ok(kind) = item.file_type() else { continue };
+            if kind.is_dir() && deep < DEEP {
+                todo.push((item.path(), deep + 1));
+            }
+            if kind.is_file() && item.file_name() == ".git" {
+                let told = within.tail(&item.path(), PATH);
+                let told = told.and_then(|told| String::from_utf8(told).ok());
+                let git = told
+                    .as_deref()
+                    .and_then(|told| told.strip_prefix("gitdir: "));
+                let name = git.and_then(|git| Path::new(git.trim_end()).file_name());
+                found.extend(name.map(|name| (dir.clone(), PathBuf::from(name))));
+            }
+        }
+    }
+    found
+}

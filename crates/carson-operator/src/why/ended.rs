@@ -1,8 +1,8 @@
 //! What would let the next firing go further than an ended one.
 
-use carson_core::SkipKind;
 use carson_core::settle::Halt;
 use carson_core::stops::{Change, SettingsFile};
+use carson_core::{RoleName, SkipKind};
 use carson_store::Firing;
 
 /// The key or the command, by the facts that settle saw; nothing where none helps.
@@ -63,6 +63,16 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
     }
 }
 
+/// And the command that asks once more what a preflight said.
+pub(super) fn asks_again(change: Change, role: &RoleName, why: &str) -> Change {
+    let is_setup = why.contains("repo.") && why.contains(".setup: ");
+    match is_setup {
+        // Doctor runs none.
+        true => change.command(format!("fire {role} --dry-run")),
+        false => change.command("doctor"),
+    }
+}
+
 fn skipped(row: &Firing, stop: SkipKind) -> Change {
     let (role, change) = (&row.role, Change::default());
     let file = SettingsFile::Role(role.clone());
@@ -71,12 +81,14 @@ fn skipped(row: &Firing, stop: SkipKind) -> Change {
         SkipKind::OVERLAP => change
             .set("overlap", "\"queue-one\"", file)
             .text(" lets one slot wait"),
-        SkipKind::PREFLIGHT => change
-            .text("do what its line says, then ")
-            .command(format!("fire {role}"))
-            .text(" (")
-            .command("doctor")
-            .text(" asks again without firing)"),
+        SkipKind::PREFLIGHT => {
+            let change = change
+                .text("do what its line says, then ")
+                .command(format!("fire {role}"))
+                .text(" (");
+            let why = row.reason.as_deref().unwrap_or_default();
+            asks_again(change, role, why).text(" asks again without firing)")
+        }
         // Whether it still stands, and what ends it, is a question of now.
         _ => change
             .command(format!("why {role}"))

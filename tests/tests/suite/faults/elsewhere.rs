@@ -9,10 +9,14 @@ use super::{fire, fleet, nothing_lost};
 const FINISHED: &str = "echo done > done.txt; git add done.txt; git commit --quiet -m Done";
 
 /// A case of F43: where the session leaves `left` beside finished work.
-const PLACES: [(&str, &str); 8] = [
+const PLACES: [(&str, &str); 14] = [
     (
         "a stash",
         "echo left > left.txt; git add left.txt; git stash --quiet",
+    ),
+    (
+        "a stash of what was not tracked",
+        "echo left > left.txt; git stash --quiet --include-untracked",
     ),
     (
         "reset away",
@@ -37,6 +41,26 @@ const PLACES: [(&str, &str); 8] = [
         "git worktree add --quiet --detach \"$TMPDIR/second\"; cd \"$TMPDIR/second\"; echo one > one.txt\n\
          git add one.txt; git commit --quiet -m One; echo left > one.txt; cd \"$CARSON_WORKTREE\"\n\
          git worktree move \"$TMPDIR/second\" \"$TMPDIR/third\"",
+    ),
+    (
+        "a second worktree that was moved behind git's back",
+        "git worktree add --quiet --detach \"$TMPDIR/second\"; mv \"$TMPDIR/second\" \"$TMPDIR/third\"; echo left > \"$TMPDIR/third/left.txt\"",
+    ),
+    (
+        "a second worktree that is closed",
+        "git worktree add --quiet --detach \"$TMPDIR/second\"; echo left > \"$TMPDIR/second/left.txt\"; chmod 000 \"$TMPDIR/second\"",
+    ),
+    (
+        "a second worktree below a closed directory",
+        "git worktree add --quiet --detach \"$TMPDIR/in/second\"; echo left > \"$TMPDIR/in/second/left.txt\"; chmod 000 \"$TMPDIR/in\"",
+    ),
+    (
+        "a second worktree with rules of its own",
+        "git worktree add --quiet --detach \"$TMPDIR/second\"; cd \"$TMPDIR/second\"; echo 'left*' > .gitignore; echo left > left.txt; cd \"$CARSON_WORKTREE\"",
+    ),
+    (
+        "a second worktree without its link",
+        "git worktree add --quiet --detach \"$TMPDIR/second\"; echo left > \"$TMPDIR/second/left.txt\"; rm \"$TMPDIR/second/.git\"",
     ),
     (
         "the log of a repository inside",

@@ -1,5 +1,6 @@
 //! A firing as it passes, on standard error: a line for each stage, and one live line on a terminal.
 
+use std::path::Path;
 use std::time::Duration;
 
 use carson_core::admission::Spent;
@@ -11,6 +12,13 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::print;
 use crate::terminal::{self, Stream};
+
+/// Where what a setup prints can be followed.
+pub(super) fn output_in(log: Option<&Path>) -> String {
+    log.map_or_else(String::new, |log| {
+        format!("; its output: {}", log.display())
+    })
+}
 
 /// Shows each step until the firing has ended.
 pub async fn show(id: FiringId, mut steps: UnboundedReceiver<Step>) {
@@ -86,7 +94,10 @@ impl Screen {
                 let issue = issue.map_or_else(String::new, |number| format!("#{number} "));
                 self.say(&format!("  work: {issue}{title} in {repo}"));
             }
-            Step::Setup(repo) => self.does(format!("the setup of {repo} runs")),
+            Step::Setup { repo, log } => {
+                let log = output_in(log.as_deref());
+                self.does(format!("the setup of {repo} runs{log}"));
+            }
             Step::Check(command) => self.does(format!("check: {command}")),
             Step::Warned(text) => self.say(&format!("  warning: {text}")),
             Step::Call { tool, call } => {

@@ -10,6 +10,7 @@ use carson_firing::{Step, Steps};
 use carson_home::Home;
 use carson_operator::names;
 
+use super::live;
 use super::work_for::makes_work;
 use crate::app::App;
 use crate::error::CommandError;
@@ -24,7 +25,10 @@ pub fn passing() -> Steps {
     tokio::spawn(async move {
         while let Some(step) = passing.recv().await {
             match step {
-                Step::Setup(repo) => print::error(&format!("the setup of {repo} runs, once")),
+                Step::Setup { repo, log } => {
+                    let log = live::output_in(log.as_deref());
+                    print::error(&format!("the setup of {repo} runs, once{log}"));
+                }
                 Step::Check(run) => {
                     print::error(&format!("the check runs on the untouched base: {run}"));
                 }
@@ -108,7 +112,7 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
     if let Some(sign_in) = &outlook.sign_in {
         print::line(&format!("signs in: {sign_in}"));
     }
-    workspace(&outlook.workspace);
+    workspace(&outlook.workspace, outlook.work.is_some());
     if let Some(told) = &outlook.prompt {
         prompt(told, all);
     }
@@ -158,12 +162,15 @@ fn everything(outlook: &Outlook) {
     }
 }
 
-fn workspace(workspace: &dry_run::Workspace) {
+fn workspace(workspace: &dry_run::Workspace, is_asked: bool) {
     let because = workspace.because.iter().map(|why| format!(": {why}"));
     let because: String = because.collect();
     print::line(&format!("workspace: {}{because}", workspace.kind));
     for line in &workspace.setup {
         print::line(&format!("  setup  {line}"));
+    }
+    if !workspace.setup.is_empty() && !is_asked {
+        print::line("  (the setup was not run: that takes work that is ready)");
     }
 }
 

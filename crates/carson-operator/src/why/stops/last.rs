@@ -8,6 +8,7 @@ use carson_core::stops::{Change, SettingsFile};
 use carson_store::Firing;
 
 use super::{NO_WORK, Stop};
+use crate::why::ended::asks_again;
 
 /// The stop that the role's newest firing met after admission, when nothing says that it is over.
 /// `repo` ends commands that need a repository.
@@ -19,18 +20,11 @@ pub(super) fn stop(role: &Role, row: &Firing, repo: &str) -> Option<Stop> {
             // The stop is named in front of it.
             let named = format!("{kind}: ");
             let why = why.strip_prefix(&named).unwrap_or(&why).to_owned();
-            let is_setup = why.starts_with("repo.") && why.contains(".setup: ");
-            let asks = match is_setup {
-                // Doctor runs none.
-                true => format!("fire {} --dry-run", role.name),
-                false => "doctor".to_owned(),
-            };
             let change = change
                 .text("do what it says, then ")
                 .command(format!("fire {}", role.name))
-                .text(" (")
-                .command(asks)
-                .text(" asks again without firing)");
+                .text(" (");
+            let change = asks_again(change, &role.name, &why).text(" asks again without firing)");
             Some(Stop::new(kind.as_str(), why, change))
         }
         // Those of admission, and what people have to read, were looked at anew.
