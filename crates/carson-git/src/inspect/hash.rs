@@ -117,7 +117,14 @@ fn ourselves(objects: &Objects, top: &Path, file: &Changed) -> Result<Oid, Strin
     };
     let bytes = bytes.map_err(|error| format!("{}: {error}", path.display()))?;
     let blob = objects.repo.blob(&bytes);
-    blob.map_err(|error| error.message().to_owned())
+    blob.map_err(|error| {
+        let name = String::from_utf8_lossy(&file.path);
+        let megabytes = file.size >> 20;
+        format!(
+            "{name} ({megabytes} MB) cannot be written down: {}",
+            error.message()
+        )
+    })
 }
 
 /// What lies at `.gitattributes` beside files and above them.
