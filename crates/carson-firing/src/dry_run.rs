@@ -74,6 +74,9 @@ pub struct Outlook {
     pub egress: Option<Allowlist>,
     /// How its account signs in.
     pub sign_in: Option<String>,
+    /// Whether a workspace was made, and what runs in one was run there.
+    #[serde(skip)]
+    pub was_in_bench: bool,
     /// What its workspace would be, and what would run before there is one.
     pub workspace: Workspace,
     /// The walls around an execute session, and what this machine can do.
@@ -152,6 +155,7 @@ pub async fn foresee_firing(
         ));
     }
     let skipped = |reason: &SkipReason| format!("would be skipped: {reason}");
+    let mut was_in_bench = false;
     let (admission, account) = match admit(&gate, now) {
         Admission::Admit(account) => {
             let mut stopped = match &found.held_up {
@@ -162,6 +166,7 @@ pub async fn foresee_firing(
             let idle = role.work.from != WorkFrom::None && found.work.is_none();
             let decided = found.decided.is_some();
             if let (None, false, Some(account)) = (&stopped, idle || decided, &account) {
+                was_in_bench = true;
                 stopped = in_the_bench(home, role, account, &mut found, watched).await;
             }
             let admission = stopped.or_else(|| idle.then(|| found.idle()));
@@ -177,6 +182,7 @@ pub async fn foresee_firing(
     let repo = repo.and_then(|name| home.fleet.repos.get(name));
     let (bench, workspace) = foreseen(home, role, repo, bench).await;
     Ok(Outlook {
+        was_in_bench,
         workspace,
         role: role.name.to_string(),
         admission,

@@ -2,7 +2,7 @@
 //!
 //! It holds handles and openers, never a rule: what a firing may do, and when, is decided above.
 //!
-//! Reading order: [`home`], `forge_limits.rs`, `branches.rs`, `firing_ref.rs`, `engines.rs`, `posts.rs`, `secrets.rs`, `id.rs`, `known_database.rs`, `halt.rs`.
+//! Reading order: [`home`], `forge_limits.rs`, `branches.rs`, `firing_ref.rs`, `engines.rs`, `posts.rs`, `secrets.rs`, `id.rs`, `disk_space.rs`, `disk_reserve.rs`, `known_database.rs`, `halt.rs`.
 
 mod branches;
 pub mod calendar;

@@ -405,6 +405,24 @@ fn a_session_that_fills_a_small_disk_ends_in_an_outcome() {
     assert!(said.status.success(), "{said:?}");
 }
 
+/// The session after it, of the same firing, has all that the first began with: it can commit.
+#[test]
+fn a_session_behind_one_that_filled_a_small_disk_works_as_the_first() {
+    let fleet = filling_session("$TMPDIR", 8);
+    let program = fleet.root().join("cli/agent");
+    let script = "#!/bin/bash\ncat > /dev/null\nif test -e one; then echo two > two; git add two; git commit --quiet -m Two || exit 1\n\
+                  else echo one > one; git add one; git commit --quiet -m One; dd if=/dev/zero of=\"$TMPDIR/fill\" bs=64k; fi\n\
+                  echo '[OK] done'\n";
+    fs::write(&program, script).unwrap();
+    let role = "max_late = \"1h\"\nstages = [\"execute\", \"verify\"]\n[promise]\nrun = \"! test -e one || test -e two\"\n";
+    fleet.role_at("eager", "sh", "* * * * * *", role);
+    let daemon = Confined::start(&fleet, 64);
+    let row = daemon.row(|row| !row["ended_at"].is_null() && !row["work"].is_null());
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let said = daemon.inside("grep -r 'what its session cached made way' \"$1/logs\"");
+    assert!(said.status.success(), "{said:?}");
+}
+
 /// A commit that does not fit beside itself keeps out none before it.
 #[test]
 fn what_does_not_fit_costs_nothing_that_does() {

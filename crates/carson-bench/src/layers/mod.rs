@@ -187,7 +187,7 @@ impl Held {
         std::fs::File::create(&used).map_err(|source| io(&used, source))?;
         self.stand.setup = Some(Left {
             tree: dir.join(LAYER_TREE),
-            home: dir.join(setup::HOME),
+            home: dir.join(carson_git::HOME),
         });
         Ok(())
     }

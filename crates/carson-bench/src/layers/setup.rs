@@ -12,7 +12,9 @@ use std::time::Duration;
 use carson_config::{Repo, Role, Setup, passes};
 use carson_core::text::matches;
 use carson_core::{FiringId, RepoName};
-use carson_git::{LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, file_system_of, strip_setup};
+use carson_git::{
+    HOME, LAYER_BYTES, LAYER_TREE, Mirror, Oid, REPOSITORY, file_system_of, strip_setup,
+};
 use carson_proc::find_on_path;
 
 use super::cache;
@@ -21,8 +23,6 @@ use super::failures::{forget, lines, note_of_layer, resting};
 use crate::bench::Bench;
 use carson_home::Home;
 
-/// The home that a setup left.
-pub(super) const HOME: &str = "home";
 /// What it left in the worktree and git does not know, as git writes patterns.
 pub(crate) const EXCLUDE: &str = "exclude";
 /// The commit that it was made on.

@@ -137,7 +137,7 @@ async fn answer(
         }
         let prepared = Prepared::make(ctx, rec, placed, ask).await?;
         let ran = drive::drive(ctx, rec, placed, prepared).await?;
-        full_disk::after_session(ctx.home, ask.bench).await;
+        full_disk::after_session(ctx, ask.bench).await;
         record::record(ctx, rec, placed, ask.stage, &ran).await?;
         if let Some(halt) = outage::hear(ctx, account, &ran.end.ended).await {
             let left = Left { account, halt };

@@ -112,7 +112,7 @@ pub fn print(app: &App, home: &Home, outlook: &Outlook, all: bool) -> Result<u8,
     if let Some(sign_in) = &outlook.sign_in {
         print::line(&format!("signs in: {sign_in}"));
     }
-    workspace(&outlook.workspace, outlook.work.is_some());
+    workspace(&outlook.workspace, outlook.was_in_bench);
     if let Some(told) = &outlook.prompt {
         prompt(told, all);
     }
@@ -170,7 +170,9 @@ fn workspace(workspace: &dry_run::Workspace, is_asked: bool) {
         print::line(&format!("  setup  {line}"));
     }
     if !workspace.setup.is_empty() && !is_asked {
-        print::line("  (the setup was not run: that takes work that is ready)");
+        print::line(
+            "  (the setup was not run: that takes work that is ready and a role that may fire)",
+        );
     }
 }
 
