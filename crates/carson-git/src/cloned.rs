@@ -66,7 +66,7 @@ impl Mirror {
         &self,
         dir: &Path,
         commit: &Oid,
-        (from, layer): (&Oid, &Path),
+        layer: &Path,
     ) -> Result<(), GitError> {
         let half = half_of(dir);
         let made = async {
@@ -75,13 +75,12 @@ impl Mirror {
             let begun = begun.and_then(|()| repository(&own, &self.path().join("objects"), ""));
             begun.map_err(|source| io(&half, source))?;
             cloned(&own, &tree, "carson/layer", commit, layer).await?;
-            let read = Git::new(&own.join("worktrees").join(LAYER_TREE), "read-tree");
-            let read = read.env("GIT_WORK_TREE", &tree).at(&tree);
-            let read = read
-                .config("core.fsmonitor", NOTHING_WRITTEN)
-                .with_workers();
-            let read = read.args(["--reset", "-u", from.as_str(), commit.as_str()]);
-            read.text().await?;
+            let force = Git::new(&own.join("worktrees").join(LAYER_TREE), "checkout")
+                .args(["--force", "--quiet"])
+                .env("GIT_WORK_TREE", &tree)
+                .at(&tree);
+            let force = force.config("core.fsmonitor", NOTHING_WRITTEN);
+            force.with_workers().text().await?;
             finish_layer(&half).await
         };
         appears(&half, dir, made.await)
@@ -171,8 +170,7 @@ mod tests {
         let newer = world.mirror.resolve("main").await.unwrap();
         assert_ne!(newer, base);
         let next = root.join("next");
-        let begun = (&base, layer.as_path());
-        let made = world.mirror.make_layer_from(&next, &newer, begun);
+        let made = world.mirror.make_layer_from(&next, &newer, &layer);
         made.await.unwrap();
         assert_eq!(readme(&next).unwrap(), "newer\n");
         assert!(!readme(&layer).unwrap().contains("newer"));

@@ -63,8 +63,8 @@ impl Mirror {
         appears(&half, dir, made)
     }
 
-    /// The same on top of the layer of another commit, `from`: only what differs is written, above what
-    /// `below` is put together of. What is seen at its place is the new commit then.
+    /// The same on top of the layer of another commit: only what differs is written, above what `below` is put
+    /// together of. What is seen at its place is the new commit then.
     ///
     /// # Errors
     /// When what differs cannot be written.
@@ -72,10 +72,10 @@ impl Mirror {
         &self,
         dir: &Path,
         commit: &Oid,
-        (from, below): (&Oid, &Layered),
+        below: &Layered,
     ) -> Result<(), GitError> {
         let half = half_of(dir);
-        let made = self.check_out_above(&half, commit, from, below).await;
+        let made = self.check_out_above(&half, commit, below).await;
         if made.is_err() {
             let _ = remove_tree(&self.inspector, self.path(), &half).await;
         }
@@ -91,7 +91,6 @@ impl Mirror {
         &self,
         dir: &Path,
         commit: &Oid,
-        from: &Oid,
         below: &Layered,
     ) -> Result<(), GitError> {
         let (own, tree, work) = (dir.join(REPOSITORY), dir.join(LAYER_TREE), dir.join("work"));
@@ -127,7 +126,7 @@ impl Mirror {
             name: LAYER_TREE.to_owned(),
             branch: String::new(),
             commit: commit.clone(),
-            stands_on: Some(from.clone()),
+            stands_on_base: true,
             tests: None,
         };
         let asked = self.inspector.ask(&question, &desk, &bounds()).await;

@@ -101,7 +101,7 @@ impl Seen {
                 .into(),
             branch: self.worktree.branch.clone(),
             commit: commit.clone(),
-            stands_on: (!matches!(ground, Ground::Nothing)).then(|| self.worktree.base.clone()),
+            stands_on_base: !matches!(ground, Ground::Nothing),
             tests: (!tests.is_empty()).then(|| (self.tip.clone(), tests.to_vec())),
         };
         let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;

@@ -87,7 +87,7 @@ pub(super) async fn whole(
         }
         spread(&dir);
         let made = match newest_whole(&dir) {
-            Some((from, below)) => mirror.make_layer_from(&layer, base, (&from, &below)).await,
+            Some(below) => mirror.make_layer_from(&layer, base, &below).await,
             None => mirror.make_layer(&layer, base).await,
         };
         if let Err(error) = made {
@@ -100,15 +100,14 @@ pub(super) async fn whole(
     Ok(layer)
 }
 
-fn newest_whole(dir: &Path) -> Option<(Oid, PathBuf)> {
+fn newest_whole(dir: &Path) -> Option<PathBuf> {
     let all = cache::dirs(dir).into_iter();
     let whole = all.filter_map(|path| {
         let name = path.file_name()?.to_str()?.strip_prefix(cache::BASE)?;
-        let oid = name.strip_suffix(WHOLE)?.parse::<Oid>().ok()?;
-        is_whole(&path).then(|| (cache::used_at(&path), oid, path))
+        name.strip_suffix(WHOLE)?.parse::<Oid>().ok()?;
+        is_whole(&path).then(|| (cache::used_at(&path), path))
     });
-    let (_, oid, path) = whole.max_by_key(|(used, ..)| *used)?;
-    Some((oid, path))
+    whole.max_by_key(|(used, _)| *used).map(|(_, path)| path)
 }
 
 /// Whether it could be made above another one.
@@ -116,10 +115,10 @@ async fn made_above(
     repo: &Repo,
     mirror: &Mirror,
     (base, layer): (&Oid, &Path),
-    from: Option<(Oid, PathBuf)>,
+    below: Option<PathBuf>,
     (seen, marks): (&Path, Marks),
 ) -> bool {
-    let Some((from, below)) = from else {
+    let Some(below) = below else {
         return false;
     };
     let Ok(lower) = trees(&below) else {
@@ -138,7 +137,7 @@ async fn made_above(
         },
         index: below.join(LAYER_INDEX),
     };
-    let made = mirror.make_layer_above(layer, base, (&from, &below)).await;
+    let made = mirror.make_layer_above(layer, base, &below).await;
     if let Err(error) = &made {
         warn!(repo = %repo.name, %error, "the base is checked out anew: what differs could not be");
     }
@@ -146,7 +145,7 @@ async fn made_above(
 }
 
 /// The checkout that was used last, of those that may lie below what a setup left.
-fn newest(home: &Home, repo: &Repo, below: Option<&Made>) -> Option<(Oid, PathBuf)> {
+fn newest(home: &Home, repo: &Repo, below: Option<&Made>) -> Option<PathBuf> {
     let all = cache::dirs(&cache::of_repo(home, &repo.name)).into_iter();
     let bases = all.filter_map(|path| {
         let name = path.file_name()?.to_str()?.strip_prefix(cache::BASE)?;
@@ -157,10 +156,9 @@ fn newest(home: &Home, repo: &Repo, below: Option<&Made>) -> Option<(Oid, PathBu
             Some(made) if apart.is_empty() => oid == made.of,
             Some(made) => apart == made.name,
         };
-        fits.then(|| (cache::used_at(&path), oid, path))
+        fits.then(|| (cache::used_at(&path), path))
     });
-    let (_, oid, path) = bases.max_by_key(|(used, ..)| *used)?;
-    Some((oid, path))
+    bases.max_by_key(|(used, _)| *used).map(|(_, path)| path)
 }
 
 /// Whether nobody has taken a part of it away.

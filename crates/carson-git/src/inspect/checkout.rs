@@ -26,8 +26,9 @@ pub(crate) struct Checkout {
     pub branch: String,
     /// The commit.
     pub commit: Oid,
-    /// The commit that the tree has already, as nobody has written there: only what differs is written.
-    pub stands_on: Option<Oid>,
+    /// Whether the tree is that of the base already, with an index that says so, and the branch at the commit:
+    /// only what differs is written.
+    pub stands_on_base: bool,
     /// Tests that are laid over it, and the commit that they are of.
     pub tests: Option<(Oid, Vec<ChangedTest>)>,
 }
@@ -50,16 +51,12 @@ impl Question for Checkout {
 
 impl Checkout {
     fn check_out(&self) -> Result<(), String> {
-        if let Some(base) = &self.stands_on {
-            // It does not look at the files that both have, and what a setup left goes out of the way.
-            let read = Git::new(
-                &self.repository.join("worktrees").join(&self.name),
-                "read-tree",
-            );
-            let read = read.env("GIT_WORK_TREE", &self.tree).at(&self.tree);
-            let read = read.config("core.fsmonitor", NOTHING_WRITTEN);
-            let read = read.args(["--reset", "-u", base.as_str(), self.commit.as_str()]);
-            return run_here(read).map(drop);
+        if self.stands_on_base {
+            // It looks at no file and no directory that both have, and what a setup left goes out of the way.
+            let own = self.repository.join("worktrees").join(&self.name);
+            let force = Git::new(&own, "checkout").args(["--force", "--quiet"]);
+            let force = force.env("GIT_WORK_TREE", &self.tree).at(&self.tree);
+            return run_here(force.config("core.fsmonitor", NOTHING_WRITTEN)).map(drop);
         }
         let add = Git::new(&self.repository, "worktree").with_workers();
         let add = add.args(["add", "--quiet", "--no-track", "-b", &self.branch, "--"]);

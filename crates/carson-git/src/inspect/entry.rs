@@ -1,6 +1,6 @@
-//! Entries of an index: what one is, and how it is put there.
+//! Entries of an index.
 
-use git2::{Index, IndexEntry, IndexTime, Oid};
+use git2::{IndexEntry, IndexTime, Oid};
 
 /// Mode of an entry that is the name of a commit: a submodule, or a repository of its own.
 pub(super) const LINK: u32 = 0o160_000;
@@ -36,10 +36,4 @@ pub(super) fn bare(path: &[u8], oid: Oid, mode: u32) -> IndexEntry {
         flags_extended: 0,
         path: path.to_vec(),
     }
-}
-
-/// Puts an entry into an index, without stat data.
-pub(super) fn put(index: &mut Index, path: &[u8], oid: Oid, mode: u32) -> Result<(), String> {
-    let added = index.add(&bare(path, oid, mode));
-    added.map_err(|error| error.message().to_owned())
 }

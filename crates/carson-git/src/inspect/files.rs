@@ -4,7 +4,7 @@
 //! as it was: the session cannot set the time at which a file's inode last changed. Everything else
 //! is hashed by git, which is given names of plain files and nothing to look at by itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{self, DirEntry, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -14,7 +14,8 @@ use carson_core::untrusted::one_line;
 use git2::{Index, IndexEntry, Oid};
 
 use super::bounds::{ENTRIES, HIDDEN, HIDDEN_BYTES, OBJECT, PATH, PATHS, REPOSITORIES};
-use super::entry::{Changed, Entry, LINK, SYMLINK, put};
+use super::edited_tree::Edits;
+use super::entry::{Changed, Entry, LINK, SYMLINK};
 use super::found::Hidden;
 use super::hash;
 use super::lower::Lower;
@@ -92,22 +93,31 @@ impl Base {
         })
     }
 
-    /// What it has at each path.
-    fn entries(&self) -> HashMap<Vec<u8>, IndexEntry> {
-        let mut entries = HashMap::with_capacity(self.index.len());
-        entries.extend(self.index.iter().map(|entry| (entry.path.clone(), entry)));
-        entries
+    fn at(&self, path: &[u8]) -> Option<IndexEntry> {
+        self.index.get_path(&path_of(path), 0)
+    }
+
+    /// The tree that it is of. It was written with the index, so that nothing is read for it.
+    fn tree(&mut self, objects: &Objects) -> Result<Oid, String> {
+        let tree = self.index.write_tree_to(&objects.repo);
+        tree.map_err(git_error_message)
     }
 }
 
 /// Takes up everything below `top`.
 pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     let (objects, staged) = (ground.objects, ground.staged);
-    let (mut index, walk) = Walk::everything(top, ground);
+    let mut walk = Walk::everything(top, ground);
+    let base = walk.base.tree(objects)?;
+    let mut edits = Edits::default();
+    for path in walk.gone() {
+        match staged.left_out(&path) {
+            Some((oid, mode)) => edits.put((path, oid, mode)),
+            None => edits.remove(&path),
+        }
+    }
     let Walk {
-        base: unmet,
         residue,
-        untouched,
         mut files,
         changed,
         hidden,
@@ -119,36 +129,30 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     hashed.retain(|(path, oid, mode)| {
         staged.tracks(path) || submodules.tracks(path) || !residue.has(path, *oid, *mode)
     });
-    let gone = unmet.into_keys().filter(|path| !lies_in(path, &untouched));
-    for path in gone {
-        match staged.left_out(&path) {
-            Some((oid, mode)) => put(&mut index, &path, oid, mode)?,
-            None => index
-                .remove_path(&path_of(&path))
-                .map_err(git_error_message)?,
-        }
-    }
-    for (path, oid, mode) in links.into_iter().chain(hashed) {
-        put(&mut index, &path, oid, mode)?;
-    }
-    let tree = index
-        .write_tree_to(&objects.repo)
-        .map_err(git_error_message)?;
-    files.tree = Some(submodules.put_back(objects, &mut index, tree)?);
+    links
+        .into_iter()
+        .chain(hashed)
+        .for_each(|one| edits.put(one));
+    let write = |edits: &Edits, base| {
+        let tree = edits.write(&objects.repo, Some(base));
+        tree.map_err(git_error_message)
+    };
+    let tree = submodules.put_back(objects, write(&edits, base)?)?;
+    files.tree = Some(tree);
     let mut hidden = hash::all(objects, top, &hidden, &mut files.trouble);
     let all = hidden.len();
     hidden.retain(|(path, oid, mode)| !residue.has(path, *oid, *mode));
     files.hidden.files -= (all - hidden.len()) as u64;
     if !hidden.is_empty() {
-        for (path, oid, mode) in hidden {
+        let mut edits = Edits::default();
+        for one in hidden {
             if files.hidden.told.len() < HIDDEN_TOLD {
-                let path = String::from_utf8_lossy(&path);
+                let path = String::from_utf8_lossy(&one.0);
                 files.hidden.told.push(one_line(&path, PATH_LETTERS));
             }
-            put(&mut index, &path, oid, mode)?;
+            edits.put(one);
         }
-        let tree = index.write_tree_to(&objects.repo);
-        files.hidden.tree = Some(tree.map_err(git_error_message)?.into());
+        files.hidden.tree = Some(write(&edits, tree)?.into());
     }
     Ok(files)
 }
@@ -156,10 +160,10 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
 /// What of the files below `top` the base does not have, and git does not ignore; and what else was met.
 pub(super) fn untracked(top: &Path, ground: Ground<'_>) -> (Vec<Entry>, Files) {
     let objects = ground.objects;
-    let (index, mut walk) = Walk::everything(top, ground);
+    let mut walk = Walk::everything(top, ground);
     let mut found = std::mem::take(&mut walk.changed);
     found.append(&mut walk.hidden);
-    found.retain(|one| index.get_path(&path_of(&one.path), 0).is_none());
+    found.retain(|one| walk.base.at(&one.path).is_none());
     // One that is too large to be read is known by its times alone.
     let large = found.iter().filter(|one| one.size > OBJECT);
     let large = large.map(|one| (one.path.clone(), Oid::ZERO_SHA1, one.mode));
@@ -176,8 +180,9 @@ fn git_error_message(error: git2::Error) -> String {
 
 struct Walk<'w> {
     top: &'w Path,
-    /// What of Carson's index was not met yet.
-    base: HashMap<Vec<u8>, IndexEntry>,
+    base: Base,
+    /// What of Carson's index was met, and is as it was or taken up anew.
+    met: HashSet<Vec<u8>>,
     /// Submodules in it.
     gitlinks: Vec<Vec<u8>>,
     /// What it ignores.
@@ -188,7 +193,6 @@ struct Walk<'w> {
     brought: Vec<Vec<u8>>,
     /// Directories that nobody has written in; they are not walked.
     untouched: HashSet<Vec<u8>>,
-    trusted: Option<(i64, i64)>,
     staged: &'w Staged,
     submodules: &'w mut Submodules,
     files: Files,
@@ -213,8 +217,8 @@ struct Dir {
 }
 
 impl<'w> Walk<'w> {
-    /// Walks through everything below `top`; Carson's index, and what was met.
-    fn everything(top: &'w Path, ground: Ground<'w>) -> (Index, Self) {
+    /// Walks through everything below `top`.
+    fn everything(top: &'w Path, ground: Ground<'w>) -> Self {
         let Ground {
             objects,
             base,
@@ -223,27 +227,31 @@ impl<'w> Walk<'w> {
             staged,
             submodules,
         } = ground;
-        let entries = base.entries();
-        let is_link =
-            |(path, entry): (&Vec<u8>, &IndexEntry)| (entry.mode == LINK).then(|| path.clone());
         let has_setup = lower.as_ref().is_some_and(Lower::has_setup);
         let brought: Vec<Vec<u8>> = match has_setup {
             true => staged
                 .paths()
-                .filter(|path| !entries.contains_key(path))
+                .filter(|path| base.at(path).is_none())
                 .collect(),
             false => Vec::new(),
         };
+        let (mut gitlinks, mut rules) = (Vec::new(), BaseRules::new(objects));
+        for entry in base.index.iter() {
+            rules.note(&entry.path, entry.id);
+            if entry.mode == LINK {
+                gitlinks.push(entry.path);
+            }
+        }
         let mut walk = Self {
             top,
-            brought,
-            gitlinks: entries.iter().filter_map(is_link).collect(),
-            rules: BaseRules::of(objects, &entries),
-            base: entries,
+            base,
+            met: HashSet::new(),
+            gitlinks,
+            rules,
             residue,
             lower,
+            brought,
             untouched: HashSet::new(),
-            trusted: base.trusted,
             staged,
             submodules,
             files: Files::default(),
@@ -255,7 +263,34 @@ impl<'w> Walk<'w> {
             paths: 0,
         };
         walk.walk();
-        (base.index, walk)
+        walk
+    }
+
+    /// What the base has and is not there any more.
+    fn gone(&self) -> Vec<Vec<u8>> {
+        // Neighbours lie in the same directory.
+        let mut last: (Vec<u8>, bool) = (Vec::new(), false);
+        let mut lies_in = |path: &[u8]| {
+            let dir = path.iter().rposition(|byte| *byte == b'/');
+            let dir = dir.map_or(&path[..0], |at| &path[..at]);
+            if last.0 != dir {
+                last = (dir.to_vec(), lies_in(path, &self.untouched));
+            }
+            last.1
+        };
+        let paths = self.base.index.iter().map(|entry| entry.path);
+        paths
+            .filter(|path| !lies_in(path) && !self.met.contains(path))
+            .collect()
+    }
+
+    /// Whether the base has this path; then it is not gone.
+    fn meet(&mut self, path: &[u8]) -> bool {
+        let is_there = self.base.at(path).is_some();
+        if is_there {
+            self.met.insert(path.to_vec());
+        }
+        is_there
     }
 
     fn walk(&mut self) {
@@ -340,11 +375,11 @@ impl<'w> Walk<'w> {
             self.untouched.insert(path);
             return None;
         }
-        let linked = self.base.get(&path).filter(|entry| entry.mode == LINK);
+        let linked = self.base.at(&path).filter(|entry| entry.mode == LINK);
         if let Some(link) = linked.map(|entry| entry.id) {
             if fs::read_dir(&here).is_ok_and(|mut items| items.next().is_none()) {
                 // Not checked out is not deleted; where it leads may have been changed.
-                self.base.remove(&path);
+                self.meet(&path);
                 if let Some((oid, LINK)) = self.staged.at(&path).filter(|(oid, _)| *oid != link) {
                     self.links.push((path, oid, LINK));
                 }
@@ -368,17 +403,16 @@ impl<'w> Walk<'w> {
     fn file(&mut self, dir: &Dir, rules: &Sieve, path: Vec<u8>, kept: Vec<u8>, found: &Metadata) {
         if path == kept && self.is_untouched(&path, || Ok(found.clone())) {
             // What is not in the index was there before, too, and is work only where the session tracks it.
-            if self.base.remove(&path).is_some() || !self.staged.tracks(&path) {
+            if self.meet(&path) || !self.staged.tracks(&path) {
                 return;
             }
         }
-        if let Some(entry) = self.base.get(&path)
-            && self
-                .trusted
-                .is_some_and(|before| super::stat::is_same(entry, found, before))
-            && path == kept
+        if path == kept
+            && let Some(before) = self.base.trusted
+            && let Some(entry) = self.base.at(&path)
+            && super::stat::is_same(&entry, found, before)
         {
-            self.base.remove(&path);
+            self.met.insert(path);
             return;
         }
         let tracked = self.staged.tracks(&path) || self.submodules.tracks(&path);
@@ -393,7 +427,7 @@ impl<'w> Walk<'w> {
             return;
         }
         if verdict == Verdict::Taken {
-            self.base.remove(&path);
+            self.meet(&path);
         }
         let mode = match found.permissions().mode() {
             _ if found.is_symlink() => SYMLINK,
@@ -447,7 +481,7 @@ impl<'w> Walk<'w> {
             lower.has_setup() && lower.has_same(path, &file, found)
         };
         self.residue.is_untouched(path, found)
-            || !self.base.contains_key(path) && self.lower.as_ref().is_some_and(is_below)
+            || self.base.at(path).is_none() && self.lower.as_ref().is_some_and(is_below)
     }
 
     fn is_untouched(&self, path: &[u8], found: impl FnOnce() -> std::io::Result<Metadata>) -> bool {

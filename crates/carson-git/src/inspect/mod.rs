@@ -19,7 +19,7 @@
 //! Every walk is bounded by entries, bytes and depth ([`bounds`]); what is beyond is said
 //! ([`look::Found::trouble`]), and the bench stays where it is.
 //!
-//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `residue.rs`, `files.rs`, `note_residue.rs`, `sieve.rs`,
+//! Reading order: `look.rs`, `git_dir.rs`, `objects.rs`, `gather.rs`, `staged.rs`, `residue.rs`, `files.rs`, `edited_tree.rs`, `note_residue.rs`, `sieve.rs`,
 //! `lower.rs`, `work.rs`, `nested_repos.rs`, `second_worktrees.rs`, `export.rs`, `changes.rs`, `diff.rs`, `drift.rs`, `changed_tests.rs`; then `checkout.rs`, `open_up.rs`,
 //! `remove.rs`, `strip_setup.rs`; `touched.rs` alone is asked while a session works.
 
@@ -32,6 +32,7 @@ pub(crate) mod checkout;
 mod closing;
 pub(crate) mod diff;
 pub(crate) mod drift;
+mod edited_tree;
 mod entry;
 mod export;
 mod files;

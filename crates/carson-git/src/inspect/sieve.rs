@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use git2::{IndexEntry, Oid};
+use git2::Oid;
 
 use super::generated;
 use super::ignored::Rules;
@@ -32,23 +32,27 @@ pub(super) struct BaseRules<'o> {
 }
 
 impl<'o> BaseRules<'o> {
-    /// Those of the checkout, which has these entries.
-    pub(super) fn of(objects: &'o Objects, entries: &HashMap<Vec<u8>, IndexEntry>) -> Self {
-        let named = |name: &str| {
-            let dir = |path: &[u8]| match path.strip_suffix(name.as_bytes())? {
-                [] => Some(Vec::new()),
-                [dir @ .., b'/'] => Some(dir.to_vec()),
-                _ => None,
-            };
-            let all = entries.iter();
-            all.filter_map(|(path, entry)| Some((dir(path)?, entry.id)))
-                .collect()
-        };
+    /// None yet.
+    pub(super) fn new(objects: &'o Objects) -> Self {
         Self {
             objects,
-            ignore: named(".gitignore"),
-            attributes: named(".gitattributes"),
+            ignore: HashMap::new(),
+            attributes: HashMap::new(),
         }
+    }
+
+    /// Notes a file of the checkout, if it has rules.
+    pub(super) fn note(&mut self, path: &[u8], oid: Oid) {
+        let (dir, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(at) => (&path[..at], &path[at + 1..]),
+            None => (&path[..0], path),
+        };
+        let rules = match name {
+            b".gitignore" => &mut self.ignore,
+            b".gitattributes" => &mut self.attributes,
+            _ => return,
+        };
+        rules.insert(dir.to_vec(), oid);
     }
 
     fn text(&self, of: &HashMap<Vec<u8>, Oid>, dir: &[u8]) -> Option<Vec<u8>> {

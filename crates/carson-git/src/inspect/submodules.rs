@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use git2::{Index, ObjectType, Oid, TreeWalkMode, TreeWalkResult};
+use git2::{ObjectType, Oid, TreeWalkMode, TreeWalkResult};
 
 use super::bounds::CHANGED;
-use super::entry::{LINK, put};
+use super::edited_tree::Edits;
+use super::entry::LINK;
 use super::git_dir::GitDir;
 use super::objects::Objects;
 use super::safe_read::Within;
@@ -84,26 +85,17 @@ impl Submodules {
     }
 
     /// Puts the names of commits back where the files say the same; the tree.
-    pub(super) fn put_back(
-        &self,
-        objects: &Objects,
-        index: &mut Index,
-        tree: Oid,
-    ) -> Result<Oid, String> {
+    pub(super) fn put_back(&self, objects: &Objects, tree: Oid) -> Result<Oid, String> {
         let said = |error: git2::Error| error.message().to_owned();
         let top = objects.repo.find_tree(tree).map_err(said)?;
         let same = |one: &&Submodule| {
             let here = top.get_path(&path_of(&one.path));
             here.is_ok_and(|here| here.id() == one.tree)
         };
-        let same: Vec<&Submodule> = self.met.iter().filter(same).collect();
-        if same.is_empty() {
-            return Ok(tree);
+        let mut edits = Edits::default();
+        for one in self.met.iter().filter(same) {
+            edits.put((one.path.clone(), one.head, LINK));
         }
-        for one in same {
-            index.remove_dir(&path_of(&one.path), 0).map_err(said)?;
-            put(index, &one.path, one.head, LINK)?;
-        }
-        index.write_tree_to(&objects.repo).map_err(said)
+        edits.write(&objects.repo, Some(tree)).map_err(said)
     }
 }
