@@ -413,6 +413,7 @@ impl Seen {
         };
         let left = match hidden.left {
             0 => String::new(),
+            1 => ", of which 1 was too much to be kept".to_owned(),
             left => format!(", of which {left} were too much to be kept"),
         };
         let told = hidden.told.join(", ");

@@ -14,6 +14,7 @@ use carson_loop::digest::Digest;
 use carson_loop::normal::{self, Places};
 use carson_proc::{Exit, Finished, Limits, StopReason};
 use carson_store::Judged;
+use tokio::sync::oneshot;
 use tracing::{info, warn};
 
 use super::leaving;
@@ -88,17 +89,20 @@ pub(crate) async fn check(
     let mut all_said = String::new();
     let last = checks.len() - 1;
     for (at, check) in checks.into_iter().enumerate() {
-        // The room of whoever judges next is made beside that of the last check, and its run.
+        // The room of whoever judges next is made beside the run of the last check, which waits for nothing.
         let ahead = match is_judged && at == last {
             true => clean_rooms::begin(ctx, rec, placed, &seen, &commit).await?,
             false => None,
         };
+        let (begins, has_begun) = oneshot::channel();
         let ahead = async {
+            has_begun.await.ok()?;
             let filled = ahead?.fill(ctx, placed, &seen, Holds::only(&commit));
             // One that cannot be made is made again, and said, where it is needed.
             filled.await.ok()
         };
-        let (done, ahead) = tokio::join!(in_a_room(ctx, rec, placed, &seen, check), ahead);
+        let done = in_a_room(ctx, rec, placed, &seen, (check, begins));
+        let (done, ahead) = tokio::join!(done, ahead);
         placed.place.room_ahead = ahead.map(|room| (commit.clone(), room));
         // What it said is known, and nobody needs what it left; the room beside it is made again.
         clean_rooms::make_way(ctx.home, &placed.place.bench).await;
@@ -128,16 +132,20 @@ pub(crate) async fn check(
 }
 
 /// Runs a check in a room of its own: what one of them runs is the work's own code, and must not prepare the next.
-/// What the setup printed, where that failed.
+/// That it begins is said. What the setup printed, where that failed.
 async fn in_a_room(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,
     seen: &Seen,
-    check: &Promise,
+    (check, begins): (&Promise, oneshot::Sender<()>),
 ) -> Result<Result<(Finished, Bench), String>, Halt> {
     match clean_rooms::ready(ctx, rec, placed, seen, Holds::only(seen.tip())).await? {
-        Ok(room) => Ok(Ok((run(ctx, rec, placed, check, &room).await?, room))),
+        Ok(room) => {
+            // Who would hear it may have gone.
+            let _ = begins.send(());
+            Ok(Ok((run(ctx, rec, placed, check, &room).await?, room)))
+        }
         Err(said) => Ok(Err(said)),
     }
 }

@@ -10,7 +10,6 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use carson_core::untrusted::one_line;
 use git2::{Index, IndexEntry, Oid};
 
 use super::bounds::{ENTRIES, HIDDEN, HIDDEN_BYTES, OBJECT, PATH, PATHS, REPOSITORIES};
@@ -25,10 +24,6 @@ use super::sieve::{BaseRules, Sieve, Verdict};
 use super::staged::Staged;
 use super::submodules::Submodules;
 use crate::paths::path_of;
-
-/// Hidden files that are told one by one, and letters of the path of each.
-const HIDDEN_TOLD: usize = 3;
-const PATH_LETTERS: usize = 100;
 
 /// What a directory holds.
 #[derive(Default)]
@@ -146,10 +141,7 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     if !hidden.is_empty() {
         let mut edits = Edits::default();
         for one in hidden {
-            if files.hidden.told.len() < HIDDEN_TOLD {
-                let path = String::from_utf8_lossy(&one.0);
-                files.hidden.told.push(one_line(&path, PATH_LETTERS));
-            }
+            files.hidden.tell(&one.0);
             edits.put(one);
         }
         files.hidden.tree = Some(write(&edits, tree)?.into());
@@ -460,6 +452,7 @@ impl<'w> Walk<'w> {
         hidden.files += 1;
         if self.hidden.len() >= HIDDEN || self.hidden_bytes + one.size > HIDDEN_BYTES {
             hidden.left += 1;
+            hidden.tell(&one.path);
             return;
         }
         self.hidden_bytes += one.size;

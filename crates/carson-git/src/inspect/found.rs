@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use carson_core::untrusted::one_line;
 use carson_proc::sandbox::Overlay;
 use serde::{Deserialize, Serialize};
 
@@ -119,6 +120,20 @@ pub(crate) struct Hidden {
     pub files: u64,
     /// How many of these are too much to be kept.
     pub left: u64,
+}
+
+/// Hidden files that are told one by one, and letters of the path of each.
+const HIDDEN_TOLD: usize = 3;
+const PATH_LETTERS: usize = 100;
+
+impl Hidden {
+    /// Tells the path of one, where few are told yet.
+    pub(super) fn tell(&mut self, path: &[u8]) {
+        if self.told.len() < HIDDEN_TOLD {
+            let path = String::from_utf8_lossy(path);
+            self.told.push(one_line(&path, PATH_LETTERS));
+        }
+    }
 }
 
 /// What the firing's work is made of, in the order of its worth.

@@ -104,3 +104,14 @@ async fn hidden_files_are_kept_up_to_a_size() {
         "{told}"
     );
 }
+
+#[tokio::test]
+async fn one_that_is_too_large_to_be_kept_is_named() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.put(".gitignore", "model.bin\n");
+    tree.put("model.bin", vec![1; 33 << 20]);
+    let told = tree.inspect(false).await.unwrap().hidden();
+    let expected = "model.bin, of which 1 was too much to be kept";
+    assert_eq!(told.as_deref(), Some(expected));
+}
