@@ -349,6 +349,19 @@ impl Done {
             let left = one_line(left, LEFT_OUT);
             print::line(&format!("setup: left out, as no session has root: {left}"));
         }
+        for unread in &proposal.unread {
+            let unread = one_line(unread, LEFT_OUT);
+            print::alarm(&format!(
+                "setup: nothing is proposed from what cannot be read: {unread}"
+            ));
+        }
+        if !proposal.toolchains.is_empty() {
+            let names = written::toolchains(&proposal.toolchains);
+            print::line(&format!(
+                "toolchains: {names} would give sessions what the repository's own files for it name; the settings have it \
+                 behind a #"
+            ));
+        }
         if !proposal.include.is_empty() {
             print::line(&format!(
                 "include: {} would be in every workspace; the settings have it behind a #",

@@ -3,6 +3,7 @@
 
 mod ci;
 
+use carson_config::Toolchain;
 use carson_core::text::shell_word;
 use serde_json::Value;
 
@@ -17,6 +18,10 @@ pub struct Proposal {
     pub by: String,
     /// What such files say besides that asks for root, which no session has; each behind its file.
     pub for_root: Vec<String>,
+    /// Files that would say so and cannot be read, each with what is wrong in it.
+    pub unread: Vec<String>,
+    /// Programs that the repository has files for, which say what its work needs.
+    pub toolchains: Vec<Toolchain>,
     /// Files that git ignores and workspaces need.
     pub include: Vec<String>,
     /// What the list of those names besides that is no file here.
@@ -48,8 +53,11 @@ const LOCKS: [(&str, &[&str]); 12] = [
 /// The list of files that tools which make worktrees copy into them.
 const INCLUDE: &str = ".worktreeinclude";
 
+/// What a file tells agents to do first, or what is wrong in it.
+type Steps = Result<Option<Vec<String>>, String>;
+
 /// A file that tells agents what to do first, and how it is read.
-type Told = (&'static str, fn(&str) -> Option<Vec<String>>);
+type Told = (&'static str, fn(&str) -> Steps);
 
 const TOLD: [Told; 4] = [
     (".codex/environments/environment.toml", codex),
@@ -62,32 +70,60 @@ const TOLD: [Told; 4] = [
 pub fn files() -> impl Iterator<Item = &'static str> {
     let locks = LOCKS.iter().map(|(lock, _)| *lock);
     let told = TOLD.iter().map(|(place, _)| *place);
-    told.chain(ci::WORKFLOWS).chain(locks)
+    // That of asdf is one of mise's.
+    let toolchains = [Toolchain::Mise, Toolchain::Direnv];
+    let toolchains = toolchains.into_iter().flat_map(Toolchain::files).copied();
+    told.chain(ci::WORKFLOWS).chain(locks).chain(toolchains)
 }
 
 /// Looks at a repository.
 pub fn proposed(files: &RepositoryFiles) -> Proposal {
-    let mut for_root = Vec::new();
-    let (setup, by) = declared(files, &mut for_root).unwrap_or_else(|| locked(files));
     let (include, no_files) = included(files);
-    Proposal {
-        setup,
-        by,
-        for_root,
+    let mut proposal = Proposal {
+        toolchains: toolchains(files),
         include,
         no_files,
-    }
+        ..Proposal::default()
+    };
+    let said = proposal.declared(files).unwrap_or_else(|| locked(files));
+    (proposal.setup, proposal.by) = said;
+    proposal
 }
 
-/// What the repository tells agents, or has its CI do.
-fn declared(files: &RepositoryFiles, for_root: &mut Vec<String>) -> Option<(Vec<String>, String)> {
-    let workflows = ci::WORKFLOWS.map(|place| (place, ci::installs as fn(&str) -> _));
-    TOLD.into_iter().chain(workflows).find_map(|(place, read)| {
-        let steps = read(&files.text(place)?)?.into_iter();
-        let (root, steps): (Vec<_>, Vec<_>) = steps.partition(|step| asks_for_root(step));
-        for_root.extend(root.iter().map(|step| format!("{place}: {step}")));
-        (!steps.is_empty()).then(|| (steps, place.to_owned()))
-    })
+/// Those that have a file here. asdf's is read by mise, too, and is its where it has one of its own besides.
+fn toolchains(files: &RepositoryFiles) -> Vec<Toolchain> {
+    let has = |one: Toolchain, but: &[&str]| {
+        let mut own = one.files().iter().filter(|file| !but.contains(file));
+        own.any(|file| files.has(file))
+    };
+    let mise = has(Toolchain::Mise, Toolchain::Asdf.files());
+    let all = [
+        (Toolchain::Mise, mise),
+        (Toolchain::Asdf, !mise && has(Toolchain::Asdf, &[])),
+        (Toolchain::Direnv, has(Toolchain::Direnv, &[])),
+    ];
+    let there = all.into_iter().filter(|(_, is_there)| *is_there);
+    there.map(|(one, _)| one).collect()
+}
+
+impl Proposal {
+    /// What the repository tells agents, or has its CI do.
+    fn declared(&mut self, files: &RepositoryFiles) -> Option<(Vec<String>, String)> {
+        let workflows = ci::WORKFLOWS.map(|place| (place, workflow as fn(&str) -> _));
+        TOLD.into_iter().chain(workflows).find_map(|(place, read)| {
+            let steps = match read(&files.text(place)?) {
+                Ok(steps) => steps?.into_iter(),
+                Err(why) => {
+                    self.unread.push(format!("{place}: {why}"));
+                    return None;
+                }
+            };
+            let (root, steps): (Vec<_>, Vec<_>) = steps.partition(|step| asks_for_root(step));
+            let root = root.iter().map(|step| format!("{place}: {step}"));
+            self.for_root.extend(root);
+            (!steps.is_empty()).then(|| (steps, place.to_owned()))
+        })
+    }
 }
 
 /// Nobody has more rights in a sandbox, so such a line would fail.
@@ -98,19 +134,32 @@ fn asks_for_root(line: &str) -> bool {
         .any(|word| ["sudo", "doas"].contains(&word))
 }
 
-fn codex(text: &str) -> Option<Vec<String>> {
-    let value: toml::Table = text.parse().ok()?;
-    let script = value.get("setup")?.get("script")?.as_str()?;
-    Some(steps(script))
+fn codex(text: &str) -> Steps {
+    let value: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error
+            .span()
+            .map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        format!("{} at line {line}", error.message())
+    })?;
+    let script = value.get("setup").and_then(|setup| setup.get("script"));
+    Ok(script.and_then(toml::Value::as_str).map(steps))
 }
 
-fn cursor(text: &str) -> Option<Vec<String>> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    Some(steps(value["install"].as_str()?))
+fn cursor(text: &str) -> Steps {
+    Ok(json(text)?["install"].as_str().map(steps))
 }
 
-fn devcontainer(text: &str) -> Option<Vec<String>> {
-    let value: Value = serde_json::from_str(&without_comments(text)).ok()?;
+fn json(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+/// A workflow has much else in it, and whoever runs it says what is wrong there.
+fn workflow(text: &str) -> Steps {
+    Ok(ci::installs(text))
+}
+
+fn devcontainer(text: &str) -> Steps {
+    let value = json(&without_comments(text))?;
     // In the order in which they run when one is made.
     let steps = [
         "onCreateCommand",
@@ -118,7 +167,7 @@ fn devcontainer(text: &str) -> Option<Vec<String>> {
         "postCreateCommand",
     ];
     let said = steps.iter().filter_map(|step| command(&value[*step]));
-    Some(said.flatten().collect())
+    Ok(Some(said.flatten().collect()))
 }
 
 /// Each of these commands begins in the repository's directory, wherever the one before it went.
@@ -267,11 +316,17 @@ mod tests {
                 ".devcontainer/devcontainer.json"
             )
         );
-        // One that cannot be read says nothing.
-        assert_eq!(
-            of(&[lock, (".cursor/environment.json", "{")]).setup,
-            ["npm ci"]
-        );
+        // One that cannot be read says nothing, and is told.
+        let found = of(&[lock, (".cursor/environment.json", "{")]);
+        assert_eq!(found.setup, ["npm ci"]);
+        let why = "EOF while parsing an object at line 1 column 1";
+        assert_eq!(found.unread, [format!(".cursor/environment.json: {why}")]);
+        let broken = "[setup]\nscript = npm\n";
+        let found = of(&[(".codex/environments/environment.toml", broken)]);
+        let [told] = found.unread.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert!(told.ends_with("at line 2"), "{told}");
         assert_eq!(of(&[]), Proposal::default());
     }
 
@@ -362,6 +417,22 @@ mod tests {
         // A workflow that installs nothing says nothing.
         let ci = (".github/workflows/ci.yml", "jobs: {}\n");
         assert_eq!(of(&[ci, lock]).setup, ["npm ci"]);
+    }
+
+    #[test]
+    fn toolchains_are_those_whose_files_are_there() {
+        let toolchains = |files: &[&str]| {
+            let files: Vec<(&str, &str)> = files.iter().map(|file| (*file, "")).collect();
+            of(&files).toolchains
+        };
+        assert_eq!(toolchains(&[]), []);
+        assert_eq!(toolchains(&[".tool-versions"]), [Toolchain::Asdf]);
+        assert_eq!(toolchains(&["mise.toml"]), [Toolchain::Mise]);
+        let both = [Toolchain::Mise, Toolchain::Direnv];
+        assert_eq!(
+            toolchains(&[".envrc", ".mise.toml", ".tool-versions"]),
+            both
+        );
     }
 
     #[test]

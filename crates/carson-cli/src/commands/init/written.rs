@@ -1,5 +1,6 @@
 //! What `carson init` writes into the settings, with what somebody may want to change.
 
+use carson_config::Toolchain;
 use carson_core::EngineKind;
 use carson_core::untrusted::one_line;
 use carson_forge::OPENERS;
@@ -115,6 +116,16 @@ fn setup_text(proposal: &Proposal, sets_up: bool, url: &str) -> String {
         let left = one_line(left, LEFT_OUT);
         text.push_str(&format!("# Left out, as no session has root: {left}\n"));
     }
+    for unread in &proposal.unread {
+        let unread = one_line(unread, LEFT_OUT);
+        text.push_str(&format!(
+            "# Nothing is proposed from what cannot be read: {unread}\n"
+        ));
+    }
+    if !proposal.toolchains.is_empty() {
+        let names = toolchains(&proposal.toolchains);
+        text.push_str(&format!("# toolchains = [{names}]\n"));
+    }
     if !proposal.include.is_empty() {
         let (from, files) = (quoted(url), listed(&proposal.include));
         text.push_str(&format!(
@@ -122,6 +133,12 @@ fn setup_text(proposal: &Proposal, sets_up: bool, url: &str) -> String {
         ));
     }
     text
+}
+
+/// Their names, as the settings have them.
+pub(super) fn toolchains(all: &[Toolchain]) -> String {
+    let all: Vec<String> = all.iter().map(|one| quoted(&one.to_string())).collect();
+    all.join(", ")
 }
 
 fn forge_text(args: &Init, hosted: &Hosted) -> String {
