@@ -523,6 +523,47 @@ fn the_setup_that_was_found_is_asked_for() {
     }
 }
 
+/// What cannot be read is told with its line, here and in the settings, which are good all the same.
+#[test]
+fn an_environment_file_with_an_error_is_told_and_toolchains_are_proposed() {
+    let fleet = fleet();
+    let files = [
+        ("environment.toml", "[setup]\nscript = npm ci\n"),
+        ("mise.toml", "[tools]\nnode = \"20\"\n"),
+        ("package-lock.json", "{}"),
+    ];
+    let dir = fleet.root().join("widget/.codex/environments");
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join(files[0].0), files[0].1).unwrap();
+    checkout(&fleet, "widget", "main", &files[1..]);
+    let home = fleet.root().join("new");
+    let mut init = fleet.command(&["--home", home.to_str().unwrap(), "init"]);
+    init.current_dir(fleet.root().join("widget"));
+    let made: Ran = init.output().unwrap().into();
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let said = format!("{}{}", made.stdout, made.stderr);
+    for told in [
+        "cannot be read: .codex/environments/environment.toml: ",
+        " at line 2",
+        "toolchains: \"mise\" would give sessions",
+        "setup: npm ci would make",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    let settings = fs::read_to_string(home.join("carson.toml")).unwrap();
+    assert!(
+        settings.contains("# toolchains = [\"mise\"]\n"),
+        "{settings}"
+    );
+    let text = settings.replace("# toolchains", "toolchains");
+    fs::write(home.join("carson.toml"), text).unwrap();
+    let checked = fleet.carson(&["--home", "new", "config", "check"]);
+    assert!(
+        checked.stdout.contains("1 role, 1 repository"),
+        "{checked:#?}"
+    );
+}
+
 #[test]
 fn a_role_is_made_of_answers() {
     let fleet = TestFleet::new();
