@@ -89,6 +89,7 @@ mod stat_data;
 mod tidy;
 mod timeouts;
 mod touched;
+mod tree_walk;
 mod unreferenced_commits;
 mod version;
 mod worktree;

@@ -1,11 +1,14 @@
 //! Files of a commit that somebody asks for.
 
-use git2::{ObjectType, TreeWalkMode, TreeWalkResult};
+use std::ops::ControlFlow;
+
+use git2::ObjectType;
 
 use crate::error::GitError;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::seen::Seen;
+use crate::tree_walk::walk;
 
 impl Mirror {
     /// The files of a commit whose paths are asked for: each with its path and its object, in the order
@@ -48,16 +51,14 @@ fn found(
 ) -> Result<Vec<(String, Oid)>, git2::Error> {
     let mut found = Vec::new();
     let tree = repo.find_commit(commit)?.tree()?;
-    tree.walk(TreeWalkMode::PreOrder, |dir, entry| {
-        if let Ok(name) = entry.name()
-            && entry.kind() == Some(ObjectType::Blob)
+    walk(repo, &tree, |path, kind, oid| {
+        if let Ok(path) = std::str::from_utf8(path)
+            && kind == ObjectType::Blob
+            && wanted(path)
         {
-            let path = format!("{dir}{name}");
-            if wanted(&path) {
-                found.push((path, entry.id().into()));
-            }
+            found.push((path.to_owned(), oid.into()));
         }
-        TreeWalkResult::Ok
+        ControlFlow::Continue(())
     })?;
     Ok(found)
 }

@@ -24,8 +24,10 @@ const FILES: [Speaks; 6] = [
     ("package.json", npm),
     ("Cargo.toml", |_, _| Some("cargo test".into())),
     ("go.mod", |_, _| Some("go test ./...".into())),
-    ("pyproject.toml", |text, _| pytest(text.contains("pytest"))),
-    ("pytest.ini", |_, _| pytest(true)),
+    ("pyproject.toml", |text, files| {
+        pytest(text.contains("pytest"), files)
+    }),
+    ("pytest.ini", |_, files| pytest(true, files)),
     ("Makefile", |text, _| make(text)),
 ];
 
@@ -58,8 +60,18 @@ fn npm(text: &str, files: &RepositoryFiles) -> Option<String> {
     Some(found.map_or("npm test", |(_, run)| run).to_owned())
 }
 
-fn pytest(is_used: bool) -> Option<String> {
-    is_used.then(|| "pytest -q".to_owned())
+/// What installs the packages puts their programs where no `PATH` leads; without that the machine's own is
+/// found.
+fn pytest(is_used: bool, files: &RepositoryFiles) -> Option<String> {
+    let in_venv = ["requirements.txt", "uv.lock"];
+    let run = match () {
+        () if files.has("poetry.lock") => "poetry run pytest -q",
+        () if in_venv.iter().any(|file| files.has(file)) => {
+            "PATH=\"$PWD/.venv/bin:$PATH\" pytest -q"
+        }
+        () => "pytest -q",
+    };
+    is_used.then(|| run.to_owned())
 }
 
 /// A target of this name, and no variable.
@@ -108,6 +120,14 @@ mod tests {
             ),
             (&[("pyproject.toml", "[project]")], None),
             (&[("pytest.ini", "")], Some("pytest -q")),
+            (
+                &[("pytest.ini", ""), ("requirements.txt", "pytest\n")],
+                Some("PATH=\"$PWD/.venv/bin:$PATH\" pytest -q"),
+            ),
+            (
+                &[("pytest.ini", ""), ("poetry.lock", "")],
+                Some("poetry run pytest -q"),
+            ),
             (&[("Makefile", "test := 1\ntests:\n\ttest:\n")], None),
             (&[], None),
         ] {

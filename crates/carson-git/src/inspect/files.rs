@@ -368,15 +368,18 @@ impl<'w> Walk<'w> {
             return None;
         }
         let linked = self.base.at(&path).filter(|entry| entry.mode == LINK);
-        if let Some(link) = linked.map(|entry| entry.id) {
-            if fs::read_dir(&here).is_ok_and(|mut items| items.next().is_none()) {
-                // Not checked out is not deleted; where it leads may have been changed.
-                self.meet(&path);
-                if let Some((oid, LINK)) = self.staged.at(&path).filter(|(oid, _)| *oid != link) {
-                    self.links.push((path, oid, LINK));
-                }
-                return None;
+        let linked = linked.map(|entry| entry.id);
+        let staged = self.staged.at(&path).filter(|(_, mode)| *mode == LINK);
+        let is_link = linked.is_some() || staged.is_some();
+        if is_link && fs::read_dir(&here).is_ok_and(|mut items| items.next().is_none()) {
+            // Not checked out is not deleted; where it leads may have been changed, or itself moved here.
+            self.meet(&path);
+            if let Some((oid, mode)) = staged.filter(|(oid, _)| linked != Some(*oid)) {
+                self.links.push((path, oid, mode));
             }
+            return None;
+        }
+        if linked.is_some() {
             self.submodules.met(&path, &here);
         }
         let verdict = rules.directory(&path, &here, above.verdict);

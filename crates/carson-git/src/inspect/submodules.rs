@@ -2,9 +2,10 @@
 //! stays the name of a commit.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use git2::{ObjectType, Oid, TreeWalkMode, TreeWalkResult};
+use git2::Oid;
 
 use super::bounds::CHANGED;
 use super::edited_tree::Edits;
@@ -13,6 +14,7 @@ use super::git_dir::GitDir;
 use super::objects::Objects;
 use super::safe_read::Within;
 use crate::paths::path_of;
+use crate::tree_walk::walk;
 
 /// Those that were met.
 pub(super) struct Submodules {
@@ -53,17 +55,14 @@ impl Submodules {
         objects.borrow(own).ok()?;
         let tree = objects.repo.find_commit(head).ok()?.tree().ok()?;
         let mut tracked = BTreeSet::new();
-        let walked = tree.walk(TreeWalkMode::PreOrder, |above, entry| {
-            if entry.kind() != Some(ObjectType::Tree) {
-                let parts = [path, b"/", above.as_bytes(), entry.name_bytes()];
-                tracked.insert(parts.concat());
-            }
+        let walked = walk(&objects.repo, &tree, |below, _, _| {
+            tracked.insert([path, b"/", below].concat());
             match tracked.len() > CHANGED {
-                true => TreeWalkResult::Abort,
-                false => TreeWalkResult::Ok,
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         });
-        walked.ok()?;
+        walked.ok().filter(|()| tracked.len() <= CHANGED)?;
         Some(Submodule {
             path: path.to_vec(),
             head,

@@ -500,6 +500,25 @@ async fn work_in_a_submodule_is_work() {
     assert!(world.reachable("--all").contains(&inside));
 }
 
+/// One that was not checked out is an empty directory: git moves it, and knows where its commit is.
+#[tokio::test]
+async fn a_submodule_that_was_moved_is_where_it_was_moved_to() {
+    let (world, tree) = with_submodule().await;
+    tree.run(["mv", "dep", "moved"]);
+    let files = world.files(&salvage(&world, &tree).await);
+    assert!(files.contains(&"160000 moved".to_owned()), "{files:?}");
+    assert!(!files.contains(&"160000 dep".to_owned()), "{files:?}");
+}
+
+#[tokio::test]
+async fn a_submodule_whose_move_is_committed_leaves_nothing_uncommitted() {
+    let (_world, tree) = with_submodule().await;
+    tree.run(["mv", "dep", "moved"]);
+    tree.run(["commit", "--quiet", "-m", "Moved"]);
+    let facts = tree.facts().await.unwrap();
+    assert!(!facts.dirty && facts.commits == 1, "{facts:?}");
+}
+
 #[tokio::test]
 async fn files_in_the_place_of_a_submodule_are_work() {
     let (world, tree) = with_submodule().await;

@@ -123,6 +123,19 @@ fn stop(role: &Role, repo: &Repo, issue: &HeldIssue) -> Stop {
     }
 }
 
+/// A check that lacks what a setup would install fails on each base.
+fn on_base(change: Change, repo: &Repo) -> Change {
+    let change = change.text("mend the base, or ");
+    match repo.setup.lines.is_empty() {
+        true => {
+            let key = format!("repos.{}.setup", repo.name);
+            let change = change.text("install what it lacks: ");
+            change.key(&key, SettingsFile::Fleet).text(", or ")
+        }
+        false => change,
+    }
+}
+
 /// Nothing can be known of where its work comes from.
 fn amiss(home: &Home, role: &Role, repo: &Repo, why: &str) -> Stop {
     let why = home.redactor.redact(why);
@@ -179,8 +192,7 @@ pub(in crate::why) fn change(role: &Role, repo: &Repo, issue: &HeldIssue) -> Cha
             .command(read)
             .text(", approve it, and give it back: ")
             .command(retry),
-        Held::FailsOnBase { .. } => change
-            .text("mend the base, or ")
+        Held::FailsOnBase { .. } => on_base(change, repo)
             .key("promise.run", SettingsFile::Role(role.name.clone()))
             .text("; or fire it by hand: ")
             .command(format!("fire {} --work {number}", role.name)),
