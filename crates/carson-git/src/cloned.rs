@@ -12,8 +12,7 @@ use tokio::time::sleep;
 
 use crate::clone_tree::clone_tree;
 use crate::error::{GitError, io};
-use crate::git::Git;
-use crate::inspect::checkout::NOTHING_WRITTEN;
+use crate::force::{attributes_differ, force};
 use crate::layered::{
     LAYER_BELOW, LAYER_INDEX, LAYER_TREE, admin, appears, finish_layer, git_file, half_of,
 };
@@ -66,7 +65,7 @@ impl Mirror {
         &self,
         dir: &Path,
         commit: &Oid,
-        layer: &Path,
+        (from, layer): (&Oid, &Path),
     ) -> Result<(), GitError> {
         let half = half_of(dir);
         let made = async {
@@ -75,12 +74,14 @@ impl Mirror {
             let begun = begun.and_then(|()| repository(&own, &self.path().join("objects"), ""));
             begun.map_err(|source| io(&half, source))?;
             cloned(&own, &tree, "carson/layer", commit, layer).await?;
-            let force = Git::new(&own.join("worktrees").join(LAYER_TREE), "checkout")
-                .args(["--force", "--quiet"])
-                .env("GIT_WORK_TREE", &tree)
-                .at(&tree);
-            let force = force.config("core.fsmonitor", NOTHING_WRITTEN);
-            force.with_workers().text().await?;
+            let (one, other) = (from.git2(), commit.git2());
+            let differ = self
+                .bare
+                .read(move |repo| Ok(attributes_differ(repo, one, other)));
+            let admin = own.join("worktrees").join(LAYER_TREE);
+            for git in force(&admin, &tree, differ.await?) {
+                git.with_workers().text().await?;
+            }
             finish_layer(&half).await
         };
         appears(&half, dir, made.await)
@@ -170,7 +171,7 @@ mod tests {
         let newer = world.mirror.resolve("main").await.unwrap();
         assert_ne!(newer, base);
         let next = root.join("next");
-        let made = world.mirror.make_layer_from(&next, &newer, &layer);
+        let made = world.mirror.make_layer_from(&next, &newer, (&base, &layer));
         made.await.unwrap();
         assert_eq!(readme(&next).unwrap(), "newer\n");
         assert!(!readme(&layer).unwrap().contains("newer"));

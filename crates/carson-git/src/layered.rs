@@ -20,8 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::durable;
 use crate::error::{GitError, io};
+use crate::force::NOTHING_WRITTEN;
 use crate::git::{self, Git};
-use crate::inspect::checkout::{Checkout, NOTHING_WRITTEN};
+use crate::inspect::checkout::Checkout;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::private::{BEGAN, REPOSITORY, repository, sizes};
@@ -63,8 +64,8 @@ impl Mirror {
         appears(&half, dir, made)
     }
 
-    /// The same on top of the layer of another commit: only what differs is written, above what `below` is put
-    /// together of. What is seen at its place is the new commit then.
+    /// The same on top of the layer of another commit, `from`: only what differs is written, above what
+    /// `below` is put together of. What is seen at its place is the new commit then.
     ///
     /// # Errors
     /// When what differs cannot be written.
@@ -72,10 +73,10 @@ impl Mirror {
         &self,
         dir: &Path,
         commit: &Oid,
-        below: &Layered,
+        (from, below): (&Oid, &Layered),
     ) -> Result<(), GitError> {
         let half = half_of(dir);
-        let made = self.check_out_above(&half, commit, below).await;
+        let made = self.check_out_above(&half, commit, from, below).await;
         if made.is_err() {
             let _ = remove_tree(&self.inspector, self.path(), &half).await;
         }
@@ -91,6 +92,7 @@ impl Mirror {
         &self,
         dir: &Path,
         commit: &Oid,
+        from: &Oid,
         below: &Layered,
     ) -> Result<(), GitError> {
         let (own, tree, work) = (dir.join(REPOSITORY), dir.join(LAYER_TREE), dir.join("work"));
@@ -126,7 +128,7 @@ impl Mirror {
             name: LAYER_TREE.to_owned(),
             branch: String::new(),
             commit: commit.clone(),
-            stands_on_base: true,
+            stands_on: Some(from.clone()),
             tests: None,
         };
         let asked = self.inspector.ask(&question, &desk, &bounds()).await;

@@ -55,6 +55,7 @@ mod dated;
 mod durable;
 mod error;
 mod file_at;
+mod force;
 mod git;
 mod heads;
 mod idle_ref;

@@ -34,11 +34,11 @@ pub(crate) const BEGAN: &str = "began";
 
 /// What the session finds; it may change it. What it commits shall outlive a power cut: by default
 /// git leaves the objects to the kernel, and then the branch names a file without content. The
-/// files of one `git add` are flushed together. A large index is written several times for one commit, and
-/// its hash is most of that.
+/// files of one `git add` are flushed together. `index.skipHash` is not for it: a split index has its name by the
+/// hash, and without one git 2.47 commits an empty tree.
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
                       \tlogAllRefUpdates = true\n\tfsync = committed,reference\n\
-                      \tfsyncMethod = batch\n[index]\n\tskipHash = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n";
+                      \tfsyncMethod = batch\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n";
 
 impl Mirror {
     /// Makes a repository beside `path`, and there a worktree of it with a new branch at `base`.

@@ -101,7 +101,7 @@ impl Seen {
                 .into(),
             branch: self.worktree.branch.clone(),
             commit: commit.clone(),
-            stands_on_base: !matches!(ground, Ground::Nothing),
+            stands_on: (!matches!(ground, Ground::Nothing)).then(|| self.worktree.base.clone()),
             tests: (!tests.is_empty()).then(|| (self.tip.clone(), tests.to_vec())),
         };
         let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;
@@ -197,5 +197,42 @@ mod tests {
         }
         let config = fs::read_to_string(room.with_file_name("repo.git").join("config")).unwrap();
         assert!(!config.contains("fsmonitor"));
+    }
+
+    /// Files that both commits have are other files where their attributes differ, however they are made.
+    #[tokio::test]
+    async fn a_room_above_the_base_has_the_attributes_of_its_commit() {
+        let world = World::new().await;
+        world.upstream("main", "a.sh", "one\ntwo\n");
+        world.upstream("main", "deep/b.sh", "one\n");
+        world.mirror.refresh().await.unwrap();
+        let tree = world.worktree("one").await;
+        let base = tree.base.clone();
+        tree.put(".gitattributes", "*.sh text eol=crlf\n");
+        let commit = tree.commit_as_session("Line ends");
+        let seen = tree.inspect(true).await.unwrap();
+        assert_eq!(seen.tip(), &commit);
+        let dir = world.dir.path();
+        let (own, room) = (dir.join("room/repo.git"), dir.join("room/tree"));
+        fs::create_dir_all(own.parent().unwrap()).unwrap();
+        // A room that begins with the files of the base, as one on layers is seen.
+        seen.check_out((&base, &[]), &room, Ground::Nothing)
+            .await
+            .unwrap();
+        let branch = git(&own, ["symbolic-ref", "HEAD"]);
+        assert!(branch.starts_with("refs/heads/"), "{branch}");
+        let packs = own.join("objects/pack");
+        for pack in seen.packs() {
+            fs::copy(&pack, packs.join(pack.file_name().unwrap())).unwrap();
+        }
+        git(&room, ["reset", "--quiet", "--soft", commit.as_str()]);
+        let admin = own.join("worktrees/tree");
+        for git in crate::force::force(&admin, &room, true) {
+            git.text().await.unwrap();
+        }
+        let read = |path: &str| fs::read_to_string(room.join(path)).unwrap();
+        assert_eq!(read("a.sh"), "one\r\ntwo\r\n");
+        assert_eq!(read("deep/b.sh"), "one\r\n");
+        assert_eq!(git(&room, ["status", "--porcelain"]), "");
     }
 }

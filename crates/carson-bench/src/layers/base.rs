@@ -87,7 +87,7 @@ pub(super) async fn whole(
         }
         spread(&dir);
         let made = match newest_whole(&dir) {
-            Some(below) => mirror.make_layer_from(&layer, base, &below).await,
+            Some((from, below)) => mirror.make_layer_from(&layer, base, (&from, &below)).await,
             None => mirror.make_layer(&layer, base).await,
         };
         if let Err(error) = made {
@@ -100,14 +100,15 @@ pub(super) async fn whole(
     Ok(layer)
 }
 
-fn newest_whole(dir: &Path) -> Option<PathBuf> {
+fn newest_whole(dir: &Path) -> Option<(Oid, PathBuf)> {
     let all = cache::dirs(dir).into_iter();
     let whole = all.filter_map(|path| {
         let name = path.file_name()?.to_str()?.strip_prefix(cache::BASE)?;
-        name.strip_suffix(WHOLE)?.parse::<Oid>().ok()?;
-        is_whole(&path).then(|| (cache::used_at(&path), path))
+        let oid = name.strip_suffix(WHOLE)?.parse::<Oid>().ok()?;
+        is_whole(&path).then(|| (cache::used_at(&path), oid, path))
     });
-    whole.max_by_key(|(used, _)| *used).map(|(_, path)| path)
+    let (_, oid, path) = whole.max_by_key(|(used, ..)| *used)?;
+    Some((oid, path))
 }
 
 /// Whether it could be made above another one.
@@ -115,10 +116,10 @@ async fn made_above(
     repo: &Repo,
     mirror: &Mirror,
     (base, layer): (&Oid, &Path),
-    below: Option<PathBuf>,
+    from: Option<(Oid, PathBuf)>,
     (seen, marks): (&Path, Marks),
 ) -> bool {
-    let Some(below) = below else {
+    let Some((from, below)) = from else {
         return false;
     };
     let Ok(lower) = trees(&below) else {
@@ -137,7 +138,7 @@ async fn made_above(
         },
         index: below.join(LAYER_INDEX),
     };
-    let made = mirror.make_layer_above(layer, base, &below).await;
+    let made = mirror.make_layer_above(layer, base, (&from, &below)).await;
     if let Err(error) = &made {
         warn!(repo = %repo.name, %error, "the base is checked out anew: what differs could not be");
     }
@@ -145,7 +146,7 @@ async fn made_above(
 }
 
 /// The checkout that was used last, of those that may lie below what a setup left.
-fn newest(home: &Home, repo: &Repo, below: Option<&Made>) -> Option<PathBuf> {
+fn newest(home: &Home, repo: &Repo, below: Option<&Made>) -> Option<(Oid, PathBuf)> {
     let all = cache::dirs(&cache::of_repo(home, &repo.name)).into_iter();
     let bases = all.filter_map(|path| {
         let name = path.file_name()?.to_str()?.strip_prefix(cache::BASE)?;
@@ -156,9 +157,10 @@ fn newest(home: &Home, repo: &Repo, below: Option<&Made>) -> Option<PathBuf> {
             Some(made) if apart.is_empty() => oid == made.of,
             Some(made) => apart == made.name,
         };
-        fits.then(|| (cache::used_at(&path), path))
+        fits.then(|| (cache::used_at(&path), oid, path))
     });
-    bases.max_by_key(|(used, _)| *used).map(|(_, path)| path)
+    let (_, oid, path) = bases.max_by_key(|(used, ..)| *used)?;
+    Some((oid, path))
 }
 
 /// Whether nobody has taken a part of it away.

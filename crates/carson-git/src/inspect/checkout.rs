@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 
 use carson_proc::inspector::Question;
+use git2::Repository;
 use serde::{Deserialize, Serialize};
 
 use super::changed_tests::{ChangedTest, lay_over};
+use crate::force::{attributes_differ, force};
 use crate::git::{Git, run_here};
 use crate::oid::Oid;
-
-/// What git is told by a program that names what was written, where that is nothing: `core.fsmonitor` is a
-/// line for a shell, and the rest of the line are its arguments.
-pub(crate) const NOTHING_WRITTEN: &str = "printf 'carson\\0' ; :";
 
 /// Checks a commit out into a new worktree of a repository that Carson made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,9 +24,9 @@ pub(crate) struct Checkout {
     pub branch: String,
     /// The commit.
     pub commit: Oid,
-    /// Whether the tree is that of the base already, with an index that says so, and the branch at the commit:
-    /// only what differs is written.
-    pub stands_on_base: bool,
+    /// The commit that the tree has already, as nobody has written there, with an index that says so, and the branch
+    /// at the commit: only what differs is written.
+    pub stands_on: Option<Oid>,
     /// Tests that are laid over it, and the commit that they are of.
     pub tests: Option<(Oid, Vec<ChangedTest>)>,
 }
@@ -51,12 +49,13 @@ impl Question for Checkout {
 
 impl Checkout {
     fn check_out(&self) -> Result<(), String> {
-        if self.stands_on_base {
-            // It looks at no file and no directory that both have, and what a setup left goes out of the way.
+        if let Some(base) = &self.stands_on {
+            let repo = Repository::open_bare(&self.repository);
+            let commits = (base.git2(), self.commit.git2());
+            let differ = |repo: Repository| attributes_differ(&repo, commits.0, commits.1);
             let own = self.repository.join("worktrees").join(&self.name);
-            let force = Git::new(&own, "checkout").args(["--force", "--quiet"]);
-            let force = force.env("GIT_WORK_TREE", &self.tree).at(&self.tree);
-            return run_here(force.config("core.fsmonitor", NOTHING_WRITTEN)).map(drop);
+            let all = force(&own, &self.tree, repo.map_or(true, differ));
+            return all.into_iter().try_for_each(|git| run_here(git).map(drop));
         }
         let add = Git::new(&self.repository, "worktree").with_workers();
         let add = add.args(["add", "--quiet", "--no-track", "-b", &self.branch, "--"]);

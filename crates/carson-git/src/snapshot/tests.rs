@@ -500,6 +500,23 @@ async fn work_in_a_submodule_is_work() {
     assert!(world.reachable("--all").contains(&inside));
 }
 
+/// Git 2.47 names the shared part of a split index by its hash; with `index.skipHash` it commits nothing of it.
+#[tokio::test]
+async fn a_session_that_splits_its_index_commits_what_is_in_it() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.run(["update-index", "--split-index"]);
+    tree.put("new", "1");
+    tree.run(["add", "new"]);
+    tree.run(["commit", "--quiet", "-m", "New"]);
+    let listed = tree.run(["ls-tree", "-r", "--name-only", "HEAD"]);
+    assert!(
+        listed.contains("README.md") && listed.contains("new"),
+        "{listed}"
+    );
+    assert!(!tree.facts().await.unwrap().dirty);
+}
+
 /// One that was not checked out is an empty directory: git moves it, and knows where its commit is.
 #[tokio::test]
 async fn a_submodule_that_was_moved_is_where_it_was_moved_to() {
