@@ -283,15 +283,16 @@ impl Bench {
         self.remove_dir(home, &self.root).await
     }
 
-    /// The same once `first` went well; meanwhile who removes it gets ready.
+    /// The same once `first` went well, which always comes to its end; meanwhile who removes it gets ready. What
+    /// `first` says, and whether the bench is gone.
     ///
     /// # Errors
-    /// That of `first`: then nothing is removed. Else the same.
-    pub async fn remove_after(
+    /// That of `first`: then nothing is removed.
+    pub async fn remove_after<T, E>(
         &self,
         home: &Home,
-        first: impl Future<Output = Result<(), GitError>>,
-    ) -> Result<(), GitError> {
+        first: impl Future<Output = Result<T, E>>,
+    ) -> Result<(T, Result<(), GitError>), E> {
         let near = home.fleet.layout.mirrors().join("bench.git");
         carson_git::remove_tree_after(first, &home.inspector, &near, &self.root).await
     }

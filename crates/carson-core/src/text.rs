@@ -37,10 +37,19 @@ pub fn ago(span: TimeDelta) -> String {
 #[must_use]
 pub fn end_of(said: &str, letters: usize) -> String {
     let lines = said.lines().map(str::trim);
-    let told = lines.filter(|line| !line.is_empty() && !line.starts_with("npm notice"));
+    let told = lines.filter(|line| !line.is_empty() && !is_of_npm_itself(line));
     let told = told.collect::<Vec<_>>().join(" / ");
     let from = told.char_indices().rev().nth(letters);
     told[from.map_or(0, |(at, letter)| at + letter.len_utf8())..].to_owned()
+}
+
+/// News of npm, and where its own log is, which nobody finds who is not in the session's home.
+fn is_of_npm_itself(line: &str) -> bool {
+    let error = ["npm error ", "npm ERR! "]
+        .iter()
+        .find_map(|word| line.strip_prefix(word));
+    line.starts_with("npm notice")
+        || error.is_some_and(|said| said.starts_with("A complete log of this run"))
 }
 
 /// A word for `sh`, whatever is in it.
@@ -82,7 +91,8 @@ mod tests {
 
     #[test]
     fn the_end_of_an_output_is_what_tells_why() {
-        let said = "first\n  Error: ünfit \n\nnpm notice\nnpm notice New version\n";
+        let said = "first\n  Error: ünfit \n\nnpm notice\nnpm notice New version\n\
+                    npm error A complete log of this run can be found in: /home/.npm/_logs/x.log\n";
         assert_eq!(end_of(said, 300), "first / Error: ünfit");
         assert_eq!(end_of(said, 5), "ünfit");
         assert_eq!(end_of("", 5), "");

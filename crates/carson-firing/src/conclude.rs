@@ -2,13 +2,13 @@
 
 use carson_core::settle::{Facts, Goal, Settled};
 use carson_core::{Outcome, Stage};
-use tracing::info;
+use tracing::{info, warn};
 
 use crate::ctx::Ctx;
 use crate::effects::{Bearer, Carried};
 use crate::ended::{Ended, FiringError};
 use crate::older_drafts;
-use crate::reached::Reached;
+use crate::reached::{Place, Reached};
 use crate::record::Record;
 use crate::roles::{self, Closing};
 use crate::saved::{Saved, without_a_pull};
@@ -37,16 +37,47 @@ pub(crate) async fn conclude(
     let mut settled = saved.delivered(settled, facts.goal);
     settled.reason = ctx.redacted(&settled.reason);
     ctx.enter(Stage::Report).await;
-    let (mut settled, carried) = deliver(ctx, rec, reached, settled, facts, &saved).await?;
-    let taken = reached.taken.as_ref();
-    let told = report::run(ctx, rec, taken, (&settled, facts), &saved, &carried).await?;
-    settled.reason = told;
-    info!(firing.id = %ctx.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
-    teardown::run(ctx, rec, reached.place.as_mut(), &saved).await;
+    let seen = teardown::last_look(rec, reached.place.as_mut()).await;
+    let reached = &*reached;
+    // On the heap: each of them holds much while it waits.
+    let ending = Box::pin(tell(ctx, rec, reached, settled, facts, &saved));
+    let place = reached.place.as_ref();
+    let ended = Box::pin(teardown::once_ended(ctx, (place, seen), &saved, ending));
+    let noted = Box::pin(note_pushed(ctx, place, &saved));
+    let (settled, ()) = tokio::join!(ended, noted);
+    let settled = settled?;
     Ok(Ended {
         id: ctx.id,
         settled,
     })
+}
+
+/// The forge hears of it, and whoever waits for the row.
+async fn tell(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    reached: &Reached<'_>,
+    settled: Settled,
+    facts: &Facts,
+    saved: &Saved,
+) -> Result<Settled, FiringError> {
+    let (mut settled, carried) = deliver(ctx, rec, reached, settled, facts, saved).await?;
+    let taken = reached.taken.as_ref();
+    let told = report::run(ctx, rec, taken, (&settled, facts), saved, &carried).await?;
+    settled.reason = told;
+    info!(firing.id = %ctx.id, firing.outcome = %settled.outcome, reason = %settled.reason, "firing ended");
+    Ok(settled)
+}
+
+/// What was pushed is in the mirror, as if it had been fetched; where it is not, the next firing fetches it.
+async fn note_pushed(ctx: &Ctx<'_>, place: Option<&Place>, saved: &Saved) {
+    let (Some(place), Some(pushed)) = (place, &saved.pushed) else {
+        return;
+    };
+    let (branch, base) = (place.pushed_as(), &place.worktree.base);
+    if let Err(error) = place.mirror.note_pushed(branch, pushed, base).await {
+        warn!(firing.id = %ctx.id, %error, "what was pushed is fetched by the next firing");
+    }
 }
 
 /// Decides what follows on the forge, writes it down, and does it. Finished work whose pull request

@@ -3,6 +3,7 @@
 //! It changes nothing outside any more: each push and each call that changes something on the forge asks for the
 //! firing's epoch first. What its sessions made is no less worth for that: it goes to a branch of its own.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use carson_core::settle::Settled;
@@ -71,7 +72,12 @@ pub(crate) async fn put_aside(ctx: &Ctx<'_>, rec: &Record, reached: &mut Reached
         trouble: saved.trouble.clone(),
     };
     ctx.event(&event).await;
-    teardown::run(ctx, rec, reached.place.as_mut(), &saved).await;
+    let seen = teardown::last_look(rec, reached.place.as_mut()).await;
+    // The row belongs to somebody else.
+    let nothing = async { Ok::<_, Infallible>(()) };
+    let place = (reached.place.as_ref(), seen);
+    let done = teardown::once_ended(ctx, place, &saved, nothing).await;
+    done.unwrap_or_else(|never| match never {});
     Ended {
         id: ctx.id,
         settled,

@@ -206,6 +206,15 @@ impl Place {
         *tip == self.worktree.base || begun == Some(tip)
     }
 
+    /// Commits of its sessions; those of earlier work that it goes on with are none of theirs.
+    pub(crate) async fn own_commits(&mut self) -> Result<u32, GitError> {
+        let seen = self.inspect().await?;
+        let earlier = self.goes_on.as_ref();
+        let begun = earlier.and_then(|earlier| earlier.at.as_ref());
+        seen.commits_since(begun.unwrap_or(&self.worktree.base))
+            .await
+    }
+
     /// Whether no work exists: no commit, and nothing uncommitted.
     pub(crate) async fn is_untouched(&mut self) -> bool {
         let seen = self.inspect().await;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use carson_config::{Repo, Role};
 use carson_core::settle::{Facts, Settled};
+use carson_core::text::counted;
 use carson_core::work::{Background, WorkKey};
 use carson_core::{Event, FiringId, Outcome, Stage, Work};
 use carson_git::{Oid, Worktree};
@@ -168,7 +169,13 @@ async fn conclude_dead(home: &Home, row: &Row) -> Result<Ended, FiringError> {
     let (settled, facts) = match &row.settled {
         // It died after settle: its outcome stands.
         Some(settled) => (settled.clone(), row.facts.clone().unwrap_or(facts)),
-        None => (crashed(row, &facts), facts),
+        None => {
+            let commits = match &mut reached.place {
+                Some(place) => place.own_commits().await.unwrap_or(facts.commits),
+                None => facts.commits,
+            };
+            (crashed(row, commits, facts.dirty), facts)
+        }
     };
     conclude::conclude(&ctx, &rec, &mut reached, settled, &facts).await
 }
@@ -220,14 +227,14 @@ fn last_stage(row: &Row) -> String {
     })
 }
 
-fn crashed(row: &Row, facts: &Facts) -> Settled {
+fn crashed(row: &Row, commits: u32, dirty: bool) -> Settled {
     let stage = last_stage(row);
     let mut reason = format!("the process of the firing was gone {stage}");
-    if facts.commits > 0 || facts.dirty {
-        reason.push_str(&format!("; left behind: {} commits", facts.commits));
-        if facts.dirty {
-            reason.push_str(" and uncommitted changes");
-        }
+    let commits = (commits > 0).then(|| counted(commits, "commit"));
+    let changes = dirty.then(|| "uncommitted changes".to_owned());
+    let left: Vec<String> = commits.into_iter().chain(changes).collect();
+    if !left.is_empty() {
+        reason.push_str(&format!("; left behind: {}", left.join(" and ")));
     }
     Settled::new(Outcome::Crashed, reason)
 }

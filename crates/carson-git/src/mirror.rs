@@ -145,25 +145,31 @@ impl Mirror {
 
     /// Waits for its turn. The lock goes with the file, also when we are killed.
     async fn lock(&self) -> Result<File, GitError> {
+        let until = Instant::now() + LOCK_WAIT;
+        loop {
+            match self.try_lock()? {
+                Some(lock) => return Ok(lock),
+                None if Instant::now() < until => sleep(Duration::from_millis(20)).await,
+                None => {
+                    return Err(GitError::Locked {
+                        path: self.path().to_owned(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// The same for who need not do it; `None` where somebody else has it.
+    pub(crate) fn try_lock(&self) -> Result<Option<File>, GitError> {
         let path = self.path().with_extension("lock");
         if let Some(dir) = path.parent() {
             std::fs::create_dir_all(dir).map_err(|source| io(dir, source))?;
         }
         let file = File::create(&path).map_err(|source| io(&path, source))?;
-        let until = Instant::now() + LOCK_WAIT;
-        loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    sleep(Duration::from_millis(20)).await;
-                }
-                Err(TryLockError::WouldBlock) => {
-                    return Err(GitError::Locked {
-                        path: self.path().to_owned(),
-                    });
-                }
-                Err(TryLockError::Error(source)) => return Err(io(&path, source)),
-            }
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(io(&path, source)),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What is said to the remote: branches go there under their own name, never by force.
 
+mod noted;
+
 use std::path::Path;
 
 use carson_proc::Finished;

@@ -1,5 +1,6 @@
 //! What a session left is removed, when it is saved.
 
+use std::convert::Infallible;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -124,32 +125,35 @@ pub async fn remove_tree(
     if fs::remove_dir(path).is_ok() {
         return Ok(());
     }
-    remove_tree_after(async { Ok(()) }, inspector, mirror, path).await
+    let nothing = async { Ok::<_, Infallible>(()) };
+    let done = remove_tree_after(nothing, inspector, mirror, path).await;
+    done.unwrap_or_else(|never| match never {}).1
 }
 
-/// The same once `first` went well; meanwhile the child gets ready.
+/// The same once `first` went well, which always comes to its end; meanwhile the child gets ready, whose time
+/// begins now. What `first` says, and whether the directory is gone.
 ///
 /// # Errors
-/// That of `first`: then nothing is removed. Else the same.
-pub async fn remove_tree_after(
-    first: impl Future<Output = Result<(), GitError>>,
+/// That of `first`: then nothing is removed.
+pub async fn remove_tree_after<T, E>(
+    first: impl Future<Output = Result<T, E>>,
     inspector: &Inspector,
     mirror: &Path,
     path: &Path,
-) -> Result<(), GitError> {
+) -> Result<(T, Result<(), GitError>), E> {
     let is_gone = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other.map_err(|source| io(path, source)),
     };
     let found = path.symlink_metadata();
     if !found.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
-        first.await?;
-        return is_gone(found.and_then(|_| fs::remove_file(path)));
+        let went = first.await?;
+        return Ok((went, is_gone(found.and_then(|_| fs::remove_file(path)))));
     }
-    let path = path.to_owned();
-    let gone = emptied(first, inspector, mirror, std::slice::from_ref(&path)).await?;
-    gone.into_iter().collect::<Result<(), _>>()?;
-    is_gone(fs::remove_dir(&path))
+    let dirs = [path.to_owned()];
+    let (went, gone) = emptied(first, inspector, mirror, &dirs).await?;
+    let gone = gone.and_then(|gone| gone.into_iter().collect());
+    Ok((went, gone.and_then(|()| is_gone(fs::remove_dir(path)))))
 }
 
 /// Removes several such directories by one child: nothing in any of them is needed any more, so it is no matter that
@@ -161,8 +165,8 @@ pub async fn remove_trees(
 ) -> Vec<Result<(), GitError>> {
     let are_dirs = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
     if paths.len() > 1 && paths.iter().all(are_dirs) {
-        let nothing = async { Ok(()) };
-        if let Ok(gone) = emptied(nothing, inspector, mirror, paths).await {
+        let nothing = async { Ok::<_, Infallible>(()) };
+        if let Ok(((), Ok(gone))) = emptied(nothing, inspector, mirror, paths).await {
             let removed = gone.into_iter().zip(paths).map(|(gone, path)| {
                 gone.and_then(|()| fs::remove_dir(path).map_err(|source| io(path, source)))
             });
@@ -177,19 +181,22 @@ pub async fn remove_trees(
 }
 
 /// Empties directories once `first` went well; meanwhile the child gets ready. What became of each.
-async fn emptied(
-    first: impl Future<Output = Result<(), GitError>>,
+async fn emptied<T, E>(
+    first: impl Future<Output = Result<T, E>>,
     inspector: &Inspector,
     mirror: &Path,
     dirs: &[PathBuf],
-) -> Result<Vec<Result<(), GitError>>, GitError> {
+) -> Result<(T, Result<Vec<Result<(), GitError>>, GitError>), E> {
     let unseen = |path: &Path, source| GitError::Unseen {
         path: path.to_owned(),
         source,
     };
     // What is removed may be what has filled the disk.
     let near = ScratchDir::new(mirror, "remove").and_then(ScratchDir::with_room);
-    let dir = near.or_else(|why| ScratchDir::elsewhere("remove").map_err(|_| why))?;
+    let dir = match near.or_else(|why| ScratchDir::elsewhere("remove").map_err(|_| why)) {
+        Ok(dir) => dir,
+        Err(why) => return Ok((first.await?, Err(why))),
+    };
     let question = Remove {
         dirs: dirs.to_vec(),
     };
@@ -200,17 +207,21 @@ async fn emptied(
     };
     let bounds = bounds();
     let asked = inspector.ask_after(first, &question, &desk, &bounds);
+    let (went, answer) = asked.await?;
     let first = dirs.first().map_or(mirror, PathBuf::as_path);
-    let answer = asked.await?.map_err(|source| unseen(first, source))?;
-    if answer.len() != dirs.len() {
-        let source = InspectError::Garbled("it does not say of each what became of it".to_owned());
-        return Err(unseen(first, source));
-    }
-    let each = dirs.iter().zip(answer).map(|(path, why)| match why {
-        None => Ok(()),
-        Some(why) => Err(unseen(path, InspectError::Refused(why))),
+    let each = answer.map_err(|source| unseen(first, source));
+    let each = each.and_then(|answer| {
+        if answer.len() != dirs.len() {
+            let said = "it does not say of each what became of it";
+            return Err(unseen(first, InspectError::Garbled(said.to_owned())));
+        }
+        let each = dirs.iter().zip(answer).map(|(path, why)| match why {
+            None => Ok(()),
+            Some(why) => Err(unseen(path, InspectError::Refused(why))),
+        });
+        Ok(each.collect())
     });
-    Ok(each.collect())
+    Ok((went, each))
 }
 
 #[cfg(test)]
@@ -223,27 +234,24 @@ mod tests {
         let (mirror, bench) = (dir.path().join("widget.git"), dir.path().join("bench"));
         fs::create_dir_all(bench.join("tree")).unwrap();
         let inspector = Inspector::here();
-        let fails = async {
-            let (verb, detail) = ("put-away".to_owned(), "not kept".to_owned());
-            Err(GitError::Failed { verb, detail })
-        };
+        let fails = async { Err::<(), _>("not kept") };
         let error = remove_tree_after(fails, &inspector, &mirror, &bench).await;
-        assert!(error.unwrap_err().to_string().contains("not kept"));
+        assert_eq!(error.unwrap_err(), "not kept");
         assert!(bench.join("tree").is_dir());
 
         let inside = bench.join("tree");
         let moves = async { out_of_sight(&inside) };
-        let removed = remove_tree_after(moves, &inspector, &mirror, &bench).await;
+        let ((), removed) = remove_tree_after(moves, &inspector, &mirror, &bench)
+            .await
+            .unwrap();
         removed.unwrap();
         assert!(!bench.exists());
         // What comes first is done where nothing is to be removed, too.
-        let mut done = false;
-        let first = async {
-            done = true;
-            Ok(())
-        };
-        let nothing = remove_tree_after(first, &inspector, &mirror, &bench).await;
+        let first = async { Ok::<_, GitError>("done") };
+        let (went, nothing) = remove_tree_after(first, &inspector, &mirror, &bench)
+            .await
+            .unwrap();
         nothing.unwrap();
-        assert!(done);
+        assert_eq!(went, "done");
     }
 }

@@ -465,17 +465,25 @@ impl Seen {
         self.found.packs.iter().flat_map(file).collect()
     }
 
-    async fn measure(&self) -> Result<TreeFacts, GitError> {
+    /// How many commits of the work are not in the history of this one, which it may stand on.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub async fn commits_since(&self, begin: &Oid) -> Result<u32, GitError> {
+        if self.tip == *begin {
+            return Ok(0);
+        }
+        let (tip, begin) = (self.tip.git2(), begin.git2());
         let bare = &self.worktree.kept.bare;
-        let (tip, base) = (self.tip.git2(), self.worktree.base.git2());
-        let ahead = bare.read(move |repo| repo.graph_ahead_behind(tip, base));
-        let commits = match self.tip == self.worktree.base {
-            true => 0,
-            false => ahead.await?.0,
-        };
+        let ahead = bare.read(move |repo| repo.graph_ahead_behind(tip, begin));
+        Ok(u32::try_from(ahead.await?.0).unwrap_or(u32::MAX))
+    }
+
+    async fn measure(&self) -> Result<TreeFacts, GitError> {
+        let commits = self.commits_since(&self.worktree.base).await?;
         Ok(TreeFacts {
             exists: self.found.exists,
-            commits: u32::try_from(commits).unwrap_or(u32::MAX),
+            commits,
             head_strayed: self.stray.is_some(),
             untaken: self.found.untaken.clone(),
             trouble: self.found.trouble.clone(),

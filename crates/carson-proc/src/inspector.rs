@@ -159,29 +159,29 @@ impl Inspector {
     ) -> Result<Q::Answer, InspectError> {
         let first = async { Ok::<_, std::convert::Infallible>(()) };
         let asked = self.ask_after(first, question, desk, bounds).await;
-        asked.unwrap_or_else(|never| match never {})
+        asked.unwrap_or_else(|never| match never {}).1
     }
 
-    /// Asks once `first` went well. Meanwhile the child starts and puts its walls up, so `desk` must
-    /// name what is there already. When `first` fails nothing is asked, and its error is the outer one.
+    /// Asks once `first` went well, which always comes to its end; what it says, and the answer. Meanwhile the
+    /// child starts and puts its walls up, so `desk` must name what is there already; its time begins now. When
+    /// `first` fails nothing is asked, and its error is the outer one.
     ///
     /// # Errors
     /// Inside each of [`InspectError`]; nothing is known then.
-    pub async fn ask_after<Q: Question, E>(
+    pub async fn ask_after<Q: Question, T, E>(
         &self,
-        first: impl Future<Output = Result<(), E>>,
+        first: impl Future<Output = Result<T, E>>,
         question: &Q,
         desk: &Desk,
         bounds: &Bounds,
-    ) -> Result<Result<Q::Answer, InspectError>, E> {
+    ) -> Result<(T, Result<Q::Answer, InspectError>), E> {
         let asked = match serde_json::to_vec(question) {
             Ok(asked) => asked,
             Err(error) => {
-                first.await?;
-                return Ok(Err(InspectError::Ask(error.to_string())));
+                return Ok((first.await?, Err(InspectError::Ask(error.to_string()))));
             }
         };
-        let answer = match &self.0 {
+        let (went, answer) = match &self.0 {
             Asked::Child(program) => {
                 let (say, said) = oneshot::channel();
                 // Both come to their end, whatever becomes of the other.
@@ -194,24 +194,24 @@ impl Inspector {
                 let input = async { said.await.unwrap_or_default() };
                 let answer = ask_child(program, Q::NAME, input, desk, bounds);
                 let (went, answer) = tokio::join!(first, answer);
-                went?;
-                answer
+                (went?, answer)
             }
             #[cfg(feature = "testing")]
             Asked::Here => {
-                first.await?;
+                let went = first.await?;
                 let replied = tokio::task::spawn_blocking(move || reply::<Q>(&asked)).await;
-                match replied {
+                let answer = match replied {
                     Ok(replied) => replied.map_err(InspectError::Refused),
                     Err(panic) => Err(InspectError::Garbled(panic.to_string())),
-                }
+                };
+                (went, answer)
             }
         };
         let read = |answer: Vec<u8>| {
             serde_json::from_slice(&answer)
                 .map_err(|error| InspectError::Garbled(error.to_string()))
         };
-        Ok(answer.and_then(read))
+        Ok((went, answer.and_then(read)))
     }
 }
 

@@ -201,6 +201,41 @@ fn an_attempt_that_adds_nothing_leaves_the_draft_as_it_is_and_no_bench() {
 }
 
 /// One word finishes nothing: what was left unfinished has to be judged, or changed.
+/// The commits of the draft, and Carson's own that joins it with the base, are nothing that the dead one left.
+#[test]
+fn who_died_with_a_draft_of_somebody_else_left_nothing_behind() {
+    let script = format!(
+        "if [ $n = 1 ]; then {}{}fi\ntouch ready; sleep 600",
+        commit("one"),
+        gives_up()
+    );
+    let scene = scene(&script);
+    let fleet = &scene.fleet;
+    let first = scene.fire();
+    assert_eq!(first["outcome"], "FAILED", "{first:#}");
+    fleet.commit_to_main(&[("base.txt", "moved\n")]);
+    let mut command = fleet.command(&["fire", ROLE, "--json"]);
+    let command = command.stdout(std::process::Stdio::null());
+    let mut firing = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    carson_tests::until("the session to begin", || {
+        let bench = fs::read_dir(fleet.benches().into_iter().next()?).ok()?;
+        let mut dirs = bench.flatten().map(|item| item.path());
+        dirs.find(|dir| dir.join("ready").exists())
+    });
+    firing.kill().unwrap();
+    firing.wait().unwrap();
+    let _ = fleet.ok(&["prune", "--json"]);
+    let all = fleet.ok(&["firings", "--json"]);
+    let row = fleet.firing(all[0]["id"].as_str().unwrap());
+    assert_eq!(row["outcome"], "CRASHED", "{row:#}");
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.ends_with("; left behind: uncommitted changes"),
+        "{reason}"
+    );
+    assert_eq!(fleet.branches().len(), 1, "the draft is kept as it was");
+}
+
 #[test]
 fn a_draft_is_not_finished_by_a_word() {
     let agent = "[ -e half.txt ] || { echo half > half.txt; git add .; git commit --quiet -m Half; echo '[PARTIAL] half'; exit; }\n\

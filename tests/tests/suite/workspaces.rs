@@ -1,5 +1,6 @@
 //! Workspaces: on layers and as copies, what lies in them from the start, and what they cost.
 
+mod attributes;
 mod odd;
 mod setup;
 mod toolchains;

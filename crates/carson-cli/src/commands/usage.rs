@@ -211,7 +211,7 @@ fn sums(night: &Forecast) {
     }
     if expected.ends.is_empty() && night.windows.is_empty() {
         print::line(
-            "no budget and no usage window ends before the night does, as far as that is known",
+            "expected: no budget and no usage window ends before the night does, as far as that is known",
         );
     }
     let likely = |end: &&Ended| !expected.ends.iter().any(|one| is_same(one, end));

@@ -1,7 +1,9 @@
 //! The bench goes, after salvage says that nothing is left in it.
 
+use std::sync::Arc;
+
 use carson_core::Stage;
-use carson_git::GitError;
+use carson_git::{GitError, Seen};
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
@@ -15,64 +17,116 @@ use carson_bench::bench::{Bench, LOCKED, MARKER};
 /// Time between SIGTERM and SIGKILL for what the sessions may have left running.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Removes the bench. What cannot be proved safe stays, for the next pass of pruning.
-pub(crate) async fn run(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
-    ctx.enter(Stage::Teardown).await;
-    remove(ctx, rec, place, saved).await;
-    let written = ctx.as_firing().end_stage(ctx.now());
-    ctx.best_effort("the end of the last stage", written).await;
+/// What the last look saw, for who believes it: nobody has been there since, where sessions had processes of
+/// their own, which all ended with the first of them. Elsewhere one may have survived: `None`, and it is
+/// looked at again.
+pub(crate) async fn last_look(
+    rec: &Record,
+    place: Option<&mut Place>,
+) -> Option<Result<Arc<Seen>, GitError>> {
+    match place {
+        Some(place) if rec.processes_end_with_their_session() => Some(place.inspect().await),
+        _ => None,
+    }
 }
 
-async fn remove(ctx: &Ctx<'_>, rec: &Record, place: Option<&mut Place>, saved: &Saved) {
+/// Ends the firing and then removes the bench; who removes it gets ready meanwhile. What cannot be proved
+/// safe stays, for the next pass of pruning, and so does everything where the firing could not be ended.
+pub(crate) async fn once_ended<T, E>(
+    ctx: &Ctx<'_>,
+    (place, seen): (Option<&Place>, Option<Result<Arc<Seen>, GitError>>),
+    saved: &Saved,
+    ending: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     let bench = Bench::of(ctx.home, ctx.id);
-    if bench.root.symlink_metadata().is_err() {
-        return;
-    }
-    if bench.is_locked() {
-        stays(ctx, LOCKED).await;
-        return;
-    }
-    let id = ctx.id.to_string();
     let ended = async {
-        carson_proc::reap_marked(MARKER, &id, GRACE).await;
-    };
-    let removed = match place {
-        // Another look would take as long, and say the same.
-        Some(place) if place.is_unseen() => {
-            ended.await;
-            stays(ctx, "not all of it could be looked at").await;
-            return;
+        let ended = ending.await?;
+        ctx.enter(Stage::Teardown).await;
+        if bench.root.is_dir() && !bench.is_locked() {
+            carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
         }
-        Some(place) => {
-            let put_away = async {
-                ended.await;
-                put_away(rec, place, saved).await
-            };
-            bench.remove_after(ctx.home, put_away).await
+        Ok(ended)
+    };
+    let ended = match left(&bench, place) {
+        Some(Left::Silently) => ended.await?,
+        Some(Left::Because(why)) => {
+            let ended = ended.await?;
+            stays(ctx, why).await;
+            ended
         }
         None => {
-            ended.await;
-            if bench.may_hold_work() {
-                // Without a place nothing vouches for what is in there; pruning will look.
-                return;
+            let put_away = async {
+                let ended = ended.await.map_err(Kept::Unended)?;
+                let put_away = match place {
+                    Some(place) => put_away(place, seen, saved).await,
+                    None => Ok(()),
+                };
+                match put_away {
+                    Ok(()) => Ok(ended),
+                    Err(error) => Err(Kept::Unproved(ended, error)),
+                }
+            };
+            let (ended, removed) = match bench.remove_after(ctx.home, put_away).await {
+                Ok(done) => done,
+                Err(Kept::Unproved(ended, error)) => (ended, Err(error)),
+                Err(Kept::Unended(error)) => return Err(error),
+            };
+            let removed = match removed {
+                Ok(()) => Ok(()),
+                // It waited for longer than it may live: for a slow forge.
+                Err(GitError::Unseen { .. }) => bench.remove(ctx.home).await,
+                Err(error) => Err(error),
+            };
+            match removed {
+                Ok(()) => info!(firing.id = %ctx.id, "bench removed"),
+                Err(error) => stays(ctx, &error.to_string()).await,
             }
-            bench.remove(ctx.home).await
+            ended
         }
     };
-    match removed {
-        Ok(()) => info!(firing.id = %ctx.id, "bench removed"),
-        Err(error) => stays(ctx, &error.to_string()).await,
+    let written = ctx.as_firing().end_stage(ctx.now());
+    ctx.best_effort("the end of the last stage", written).await;
+    Ok(ended)
+}
+
+/// Why a bench is not removed.
+enum Kept<T, E> {
+    Unended(E),
+    Unproved(T, GitError),
+}
+
+/// How a bench is left where nobody tries to remove it.
+enum Left {
+    /// There is none, or nothing vouches for what is in there; pruning will look.
+    Silently,
+    Because(&'static str),
+}
+
+fn left(bench: &Bench, place: Option<&Place>) -> Option<Left> {
+    if bench.root.symlink_metadata().is_err() {
+        return Some(Left::Silently);
+    }
+    if bench.is_locked() {
+        return Some(Left::Because(LOCKED));
+    }
+    match place {
+        // Another look would take as long, and say the same.
+        Some(place) if place.is_unseen() => Some(Left::Because("not all of it could be looked at")),
+        Some(_) => None,
+        None => bench.may_hold_work().then_some(Left::Silently),
     }
 }
 
-/// Nobody has been there since the last look, where sessions had processes of their own: they all
-/// ended with the first of them. Elsewhere one may have survived, and it is looked at again.
-async fn put_away(rec: &Record, place: &mut Place, saved: &Saved) -> Result<(), GitError> {
+async fn put_away(
+    place: &Place,
+    seen: Option<Result<Arc<Seen>, GitError>>,
+    saved: &Saved,
+) -> Result<(), GitError> {
     let pushed = saved.pushed.as_ref();
-    if rec.processes_end_with_their_session() {
-        return place.inspect().await?.put_away(pushed).await;
+    match seen {
+        Some(seen) => seen?.put_away(pushed).await,
+        None => place.worktree.inspect(false).await?.put_away(pushed).await,
     }
-    place.worktree.inspect(false).await?.put_away(pushed).await
 }
 
 /// It is listed as stuck; pruning looks at it again.
