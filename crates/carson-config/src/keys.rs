@@ -103,7 +103,7 @@ pub(crate) fn each(
             show(any.clone(), Kind::Section, members);
             each(root, members, &any, show);
         } else {
-            let kind = Kind::of(schema);
+            let kind = Kind::of(schema, meant(root, &schema["items"]));
             if let Some(old) = property["x-renamed-from"].as_str() {
                 let (to, kind) = (name.clone(), Box::new(kind.clone()));
                 show(join(at, old), Kind::Renamed { to, kind }, &Json::Null);

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
         /// What the design names, and this version does not know yet.
         planned: Vec<String>,
     },
+    /// A list of some of these words.
+    SomeOf(Vec<String>),
     /// A whole section.
     Section,
     /// The design names it, and this version does nothing with it yet.
@@ -45,9 +47,23 @@ pub(crate) fn texts(list: &Json) -> Vec<String> {
         .collect()
 }
 
+/// The first text of a list that is none of these words.
+fn stranger<'a>(array: &'a toml_edit::Array, words: &[String]) -> Option<&'a str> {
+    let mut texts = array.iter().filter_map(Value::as_str);
+    texts.find(|text| !words.iter().any(|word| word == text))
+}
+
+/// The words that a schema has a choice of.
+fn choice(schema: &Json) -> Vec<String> {
+    // A variant with a comment is a constant of its own.
+    let variants = schema["oneOf"].as_array().into_iter().flatten();
+    let variants = variants.filter_map(|one| Some(one["const"].as_str()?.to_owned()));
+    texts(&schema["enum"]).into_iter().chain(variants).collect()
+}
+
 impl Kind {
-    /// Of a schema that is none of a section.
-    pub(crate) fn of(schema: &Json) -> Self {
+    /// Of a schema that is none of a section, and of what it lists.
+    pub(crate) fn of(schema: &Json, items: &Json) -> Self {
         let named = |form: &&AnyForm| schema["x-form"] == form.name;
         if let Some(form) = FORMS.iter().find(named) {
             return Self::Form(form);
@@ -55,10 +71,7 @@ impl Kind {
         if schema["x-switch"] == true {
             return Self::Switch;
         }
-        // A variant with a comment is a constant of its own.
-        let variants = schema["oneOf"].as_array().into_iter().flatten();
-        let variants = variants.filter_map(|one| Some(one["const"].as_str()?.to_owned()));
-        let words: Vec<String> = texts(&schema["enum"]).into_iter().chain(variants).collect();
+        let words = choice(schema);
         if !words.is_empty() {
             let planned = texts(&schema["x-planned"]);
             return Self::OneOf { words, planned };
@@ -70,7 +83,10 @@ impl Kind {
             () if is("boolean") => Self::Bool,
             () if is("integer") => Self::Count(schema["minimum"].as_i64().unwrap_or(0)),
             () if is("number") => Self::Amount,
-            () if is("array") => Self::Texts,
+            () if is("array") => match choice(items) {
+                none if none.is_empty() => Self::Texts,
+                words => Self::SomeOf(words),
+            },
             () if is("object") => Self::TextMap,
             () => Self::Text,
         }
@@ -78,14 +94,14 @@ impl Kind {
 
     /// The word that a value most likely means, where it is one of a few.
     pub(crate) fn meant(&self, item: &Item) -> Option<&str> {
-        match self {
-            Self::OneOf { words, .. } => {
-                let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                nearest(item.as_str()?, &words)
-            }
-            Self::Renamed { kind, .. } => kind.meant(item),
-            _ => None,
-        }
+        let (text, words) = match self {
+            Self::OneOf { words, .. } => (item.as_str()?, words),
+            Self::SomeOf(words) => (stranger(item.as_array()?, words)?, words),
+            Self::Renamed { kind, .. } => return kind.meant(item),
+            _ => return None,
+        };
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        nearest(text, &words)
     }
 
     /// Whether a value is what is wanted; else what is wrong with it.
@@ -127,6 +143,13 @@ impl Kind {
                     want(&format!("built yet; this version has {}", words.join(", ")))
                 }
                 _ => want(&format!("one of {}", words.join(", "))),
+            },
+            Self::SomeOf(words) => match item.as_array() {
+                Some(array) if is_texts(array) => match stranger(array, words) {
+                    None => Ok(()),
+                    Some(word) => Err(format!("{word:?} is not one of {}", words.join(", "))),
+                },
+                _ => want("a list of texts"),
             },
             Self::Section => want("a section"),
             Self::Renamed { kind, .. } => kind.fits(item),

@@ -41,6 +41,12 @@ pub fn admit_forced(gate: &Gate, now: DateTime<Utc>) -> Admission {
     decided(first, gate, accounts, now)
 }
 
+/// The account that it would have if nothing else stood in its way; `None` where none is free.
+#[must_use]
+pub fn free_account(gate: &Gate, now: DateTime<Utc>) -> Option<AccountName> {
+    admit_account(&with_room(gate, now), &gate.blocks, now).ok()
+}
+
 /// What stands and would give way to such an operator, in the order of the list.
 #[must_use]
 pub fn yielding(gate: &Gate, now: DateTime<Utc>) -> Vec<SkipReason> {

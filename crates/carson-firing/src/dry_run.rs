@@ -5,7 +5,7 @@ mod sought;
 use std::path::PathBuf;
 
 use carson_config::{Account, McpServer, Repo, Role, Skill, Tools, WorkFrom, Workspaces};
-use carson_core::admission::{Admission, SkipReason, Spent, admit};
+use carson_core::admission::{Admission, SkipReason, Spent, admit, free_account};
 use carson_core::egress::Allowlist;
 use carson_core::limits::WorstCase;
 use carson_core::work::WorkKey;
@@ -156,6 +156,8 @@ pub async fn foresee_firing(
     }
     let skipped = |reason: &SkipReason| format!("would be skipped: {reason}");
     let mut was_in_bench = false;
+    let free = free_account(&gate, now).filter(|_| gate.asks_models);
+    let free = free.map(|account| account.to_string());
     let (admission, account) = match admit(&gate, now) {
         Admission::Admit(account) => {
             let mut stopped = match &found.held_up {
@@ -173,8 +175,8 @@ pub async fn foresee_firing(
             let admission = admission.unwrap_or_else(|| "would fire now".to_owned());
             (admission, account.map(|account| account.to_string()))
         }
-        Admission::Wait(why) => (format!("would wait: {why}"), None),
-        Admission::Skip(reason) => (skipped(&reason), None),
+        Admission::Wait(why) => (format!("would wait: {why}"), free),
+        Admission::Skip(reason) => (skipped(&reason), free),
     };
     // As if there were a firing: its bench is nowhere yet.
     let bench = Bench::of(home, FiringId::new());

@@ -153,6 +153,9 @@ fn a_firing_that_runs_stops_its_role_and_fills_the_host() {
     assert_only_stop(&fleet, "hand", "overlap", runs, "queue-one");
     assert!(verdict(&fleet, "hand").contains("its firing still runs"));
     assert_eq!(skip_of(&fleet.fire("hand").json()), "overlap");
+    // It is the role that is held up, and not its account.
+    let foreseen = fleet.ok(&["fire", "hand", "--dry-run", "--json"]);
+    assert_eq!(foreseen["account"], "play", "{foreseen:#}");
 
     let full = "1 of 1 firings run on this host";
     assert_only_stop(&fleet, "other", "host-full", full, "fleet.max_firings");

@@ -65,12 +65,15 @@ fn words(kind: &Kind) -> String {
         Kind::Count(least) => format!("number from {least}"),
         Kind::Amount => "amount above 0".into(),
         Kind::Form(form) => form.name.into(),
-        Kind::OneOf { words, .. } => {
-            let words: Vec<String> = words.iter().map(|word| format!("`{word:?}`")).collect();
-            words.join(" or ")
-        }
+        Kind::OneOf { words, .. } => any_of(words),
+        Kind::SomeOf(words) => format!("list of {}", any_of(words)),
         Kind::Section | Kind::Planned | Kind::Renamed { .. } => unreachable!("it has no row"),
     }
+}
+
+fn any_of(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("`{word:?}`")).collect();
+    words.join(" or ")
 }
 
 fn toml(value: &Json) -> String {

@@ -1,5 +1,7 @@
 //! What is allowed and means nothing, or leaves something out without a word.
 
+use std::fs;
+
 use carson_config::{Loaded, load, provenance};
 
 use super::{ROLE, SETTINGS, findings, good_home, options, write};
@@ -174,8 +176,14 @@ fn a_word_that_is_nearly_one_is_suggested() {
         "roles/implementer/role.toml",
         &role.replace("[promise]", "[promise]\n"),
     );
+    let settings = fs::read_to_string(dir.path().join("carson.toml")).unwrap();
+    let caches = "[repos.widget]\ncaches = [\"npm\", \"crago\"]\n";
+    let settings = settings.replace("[repos.widget]\n", caches);
+    write(dir.path(), "carson.toml", &settings);
     let found = findings(dir.path());
     for says in [
+        "repos.widget.caches: \"crago\" is not one of npm, pnpm, ",
+        "hint: did you mean \"cargo\"?",
         "accounts.claude.engine: \"cluade\" is not one of claude, codex, ",
         "hint: did you mean \"claude\"?",
         "stages: \"verfy\" is not a stage to choose\n  hint: did you mean \"verify\"?",

@@ -52,6 +52,8 @@ pub(super) struct Ground<'g> {
     /// The layers that it stands on, where these tell what is untouched.
     pub lower: Option<Lower>,
     pub staged: &'g Staged,
+    /// What of the base the session tracks no more, in the order of an index.
+    pub let_go: Vec<Vec<u8>>,
     pub submodules: &'g mut Submodules,
 }
 
@@ -183,6 +185,8 @@ struct Walk<'w> {
     lower: Option<Lower>,
     /// What the session tracks of what a setup left below: in the order of an index.
     brought: Vec<Vec<u8>>,
+    /// What of the base the session tracks no more: as a file that it made, and gone where a rule ignores that.
+    let_go: Vec<Vec<u8>>,
     /// Directories that nobody has written in; they are not walked.
     untouched: HashSet<Vec<u8>>,
     staged: &'w Staged,
@@ -217,6 +221,7 @@ impl<'w> Walk<'w> {
             residue,
             lower,
             staged,
+            let_go,
             submodules,
         } = ground;
         let has_setup = lower.as_ref().is_some_and(Lower::has_setup);
@@ -243,6 +248,7 @@ impl<'w> Walk<'w> {
             residue,
             lower,
             brought,
+            let_go,
             untouched: HashSet::new(),
             staged,
             submodules,
@@ -362,7 +368,8 @@ impl<'w> Walk<'w> {
         let holds_link = |link: &Vec<u8>| link.starts_with(&path);
         if !self.gitlinks.iter().any(holds_link)
             && self.is_untouched(&path, || here.symlink_metadata())
-            && !self.brings(&path)
+            && !any_below(&self.brought, &path)
+            && !any_below(&self.let_go, &path)
         {
             self.untouched.insert(path);
             return None;
@@ -396,13 +403,15 @@ impl<'w> Walk<'w> {
     }
 
     fn file(&mut self, dir: &Dir, rules: &Sieve, path: Vec<u8>, kept: Vec<u8>, found: &Metadata) {
-        if path == kept && self.is_untouched(&path, || Ok(found.clone())) {
+        let is_let_go = self.let_go.binary_search(&path).is_ok();
+        let may_be_known = path == kept && !is_let_go;
+        if may_be_known && self.is_untouched(&path, || Ok(found.clone())) {
             // What is not in the index was there before, too, and is work only where the session tracks it.
             if self.meet(&path) || !self.staged.tracks(&path) {
                 return;
             }
         }
-        if path == kept
+        if may_be_known
             && let Some(before) = self.base.trusted
             && let Some(entry) = self.base.at(&path)
             && super::stat::is_same(&entry, found, before)
@@ -462,14 +471,6 @@ impl<'w> Walk<'w> {
         self.hidden.push(one);
     }
 
-    /// Whether the session tracks something below this directory that a setup left.
-    fn brings(&self, dir: &[u8]) -> bool {
-        let below = [dir, b"/"].concat();
-        let at = self.brought.partition_point(|path| *path < below);
-        let next = self.brought.get(at);
-        next.is_some_and(|path| path.starts_with(&below))
-    }
-
     /// Whether a file that nobody tracks is as a setup left it.
     fn is_residue(&self, path: &[u8], found: &Metadata) -> bool {
         let is_below = |lower: &Lower| {
@@ -502,6 +503,13 @@ impl<'w> Walk<'w> {
             self.files.trouble.push(trouble);
         }
     }
+}
+
+/// Whether one of these paths, in the order of an index, lies below a directory.
+fn any_below(paths: &[Vec<u8>], dir: &[u8]) -> bool {
+    let below = [dir, b"/"].concat();
+    let at = paths.partition_point(|path| *path < below);
+    paths.get(at).is_some_and(|path| path.starts_with(&below))
 }
 
 /// Whether one of these directories is above a path.

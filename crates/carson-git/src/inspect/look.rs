@@ -140,7 +140,8 @@ impl Looking<'_> {
         let head = self.said.head.as_ref().or(self.said.branch.as_ref());
         let head = head.map_or(base, Oid::git2);
         let mut staged = Staged::read(self.objects, self.said.index.as_deref(), head);
-        let files = self.files(&staged)?;
+        let let_go = staged.let_go(self.objects, base);
+        let files = self.files(&staged, let_go)?;
         // Behind the files: an object that is gone may have been made again of one of them.
         let tree = staged.tree(self.objects).unwrap_or_else(|why| {
             self.add_trouble(format!("something staged cannot be read: {why}"));
@@ -175,7 +176,7 @@ impl Looking<'_> {
         }
     }
 
-    fn files(&mut self, staged: &Staged) -> Result<Files, String> {
+    fn files(&mut self, staged: &Staged, let_go: Vec<Vec<u8>>) -> Result<Files, String> {
         if !self.found.exists {
             return Ok(Files::default());
         }
@@ -187,6 +188,7 @@ impl Looking<'_> {
             residue: Residue::read(&self.ask.residue, &self.ask.tree),
             lower: self.ask.layers.as_ref().and_then(Lower::of),
             staged,
+            let_go,
             submodules: &mut submodules,
         };
         let mut files = files::take(&self.ask.tree, ground)?;

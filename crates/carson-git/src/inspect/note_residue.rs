@@ -44,6 +44,7 @@ impl Question for NoteResidue {
             residue: Residue::default(),
             lower: None,
             staged: &Staged::read(&objects, None, look.base.git2()),
+            let_go: Vec::new(),
             submodules: &mut submodules,
         };
         let said = |error: git2::Error| error.message().to_owned();

@@ -91,6 +91,8 @@ impl Uncommitted {
                     residue: Residue::default(),
                     lower: None,
                     staged: &staged,
+                    // Each file is read anyway.
+                    let_go: Vec::new(),
                     submodules: &mut Submodules::new(&one.within, &ask.out, &ask.objects),
                 };
                 files::take(dir, ground)?

@@ -7,6 +7,7 @@ use git2::{Index, IndexEntryExtendedFlag, Oid};
 
 use super::bounds::INDEX;
 use super::objects::Objects;
+use super::tree_diff::changed;
 use crate::paths::path_of;
 
 /// The session's index, or what stands in for it.
@@ -42,6 +43,20 @@ impl Staged {
         }
         let tree = self.index.write_tree_to(&objects.repo);
         tree.map(Some).map_err(|error| error.message().to_owned())
+    }
+
+    /// What the commit has and the session tracks no more, in the order of an index; nothing where that cannot be
+    /// told.
+    pub(super) fn let_go(&mut self, objects: &Objects, commit: Oid) -> Vec<Vec<u8>> {
+        let of_commit = objects.commit(commit).map(|commit| commit.tree_id());
+        let (Ok(Some(tree)), Ok(before)) = (self.tree(objects), of_commit) else {
+            return Vec::new();
+        };
+        let went = changed(objects, tree, &[before]).unwrap_or_default();
+        let went = went.into_iter().filter(|one| one.new.is_none());
+        let mut paths: Vec<Vec<u8>> = went.map(|one| one.path).collect();
+        paths.sort_unstable();
+        paths
     }
 
     /// Whether a path is tracked: then no ignore rule counts.

@@ -6,7 +6,7 @@ use super::set;
 use crate::faults::{fire, fleet};
 
 /// What the repository has.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 11] = [
     ("gone/a.txt", "a\n"),
     ("gone/deep/b.txt", "b\n"),
     ("moved/c.txt", "c\n"),
@@ -16,7 +16,12 @@ const FILES: [(&str, &str); 9] = [
     ("dir-to-file/g.txt", "g\n"),
     ("kept/h.txt", "h\n"),
     ("link-target/i.txt", "i\n"),
+    ("kept/ignored.log", "k\n"),
+    ("vendor/l.txt", "l\n"),
 ];
+
+/// What it ignores, though it has some.
+const IGNORED: (&str, &str) = (".gitignore", "*.log\nvendor/\n");
 
 /// What its session does, without a commit.
 const ODD: &str = r#"
@@ -52,6 +57,7 @@ found=$(git -c core.fsmonitor=false status --porcelain -uall 2>&1; git -c core.f
 fn saved(agent: &str, kind: &str, user: bool) -> (String, Vec<String>) {
     let fleet = fleet(&format!("{agent}\n{SEEN}\necho '[PARTIAL] half'"), "");
     fleet.commit_to_main(&FILES);
+    fleet.commit_to_main(&[IGNORED]);
     set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
     let fleet: TestFleet = if user {
         fleet.as_ordinary_user()
@@ -133,5 +139,33 @@ fn each_change_by_itself_is_seen() {
     for change in changes {
         let (layers, copy) = (saved(change, "layers", false), saved(change, "copy", false));
         assert_eq!(layers, copy, "{change}");
+    }
+}
+
+/// What a session tracks no more and a rule ignores is gone, as `git add --all` has it; the file that lies there
+/// still was never touched.
+#[test]
+fn what_a_session_stopped_tracking_is_gone_where_a_rule_ignores_it() {
+    let log = "kept/ignored.log";
+    for (change, gone) in [
+        ("git rm --quiet --cached kept/ignored.log", &[log][..]),
+        (
+            "git rm --quiet --cached kept/ignored.log; git commit --quiet -m 'Let it go'; echo x > new",
+            &[log],
+        ),
+        ("git rm -r --quiet --cached vendor", &["vendor/l.txt"]),
+        (
+            "rm \"$(git rev-parse --git-path index)\"; git add --all",
+            &[log, "vendor/l.txt"],
+        ),
+        // No rule ignores it: it is a file of the session's own.
+        ("git rm --quiet --cached gone/deep/b.txt; echo x > new", &[]),
+    ] {
+        let (layers, copy) = (saved(change, "layers", false), saved(change, "copy", false));
+        assert_eq!(layers, copy, "{change}");
+        for (path, _) in FILES {
+            let has = layers.1.iter().any(|line| line.ends_with(path));
+            assert_eq!(has, !gone.contains(&path), "{change}: {path}");
+        }
     }
 }
