@@ -9,6 +9,9 @@ use carson_proc::find_on_path;
 
 use crate::{Scene, Verdict};
 
+/// What mends it where clones are asked for.
+const CLONES: &str = "a home on btrfs, or on XFS with reflink; fleet.workspaces = \"layers\" needs no such disk";
+
 pub(crate) async fn layers(scene: &Scene<'_>) -> Option<Verdict> {
     if scene.database.is_some() {
         return None;
@@ -34,9 +37,14 @@ pub(crate) async fn layers(scene: &Scene<'_>) -> Option<Verdict> {
                 _ => Verdict::warning(found),
             }
         }
-        Err(more) => Verdict::warning(format!(
-            "each is a copy of the repository: {why}, and {more}"
-        )),
+        Err(more) => {
+            let found = format!("each is a copy of the repository: {why}, and {more}");
+            let verdict = Verdict::warning(found);
+            match asked {
+                Workspaces::Clone => verdict.mend(CLONES),
+                _ => verdict,
+            }
+        }
     })
 }
 

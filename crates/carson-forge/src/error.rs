@@ -100,8 +100,8 @@ impl ForgeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => {
-                "`carson issue list` and `carson pr list` show what there is; where they find nothing either, look at slug and \
-                 api_base in the settings"
+                "`carson issue list` and `carson pr list` show what there is; where a server finds nothing either, look at slug \
+                 and api_base in the settings"
             }
             Self::Moved { .. } => {
                 "the repository was renamed or transferred: put its name of today into slug of its section"
