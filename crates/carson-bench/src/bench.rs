@@ -23,6 +23,9 @@ pub const MARKER: &str = "CARSON_FIRING";
 /// Why a bench stays that somebody locked.
 pub const LOCKED: &str = "it is locked: remove the file `locked` in it";
 
+/// Where what is downloaded beside the operator's lies in a desk.
+pub(crate) const CACHES: &str = "caches";
+
 /// The directories of one firing, or of a clean room in it.
 #[derive(Clone, Debug)]
 pub struct Bench {
@@ -169,6 +172,12 @@ impl Bench {
         self.work.join("include")
     }
 
+    /// Whether the repository has something at a path of the worktree, where that stands on layers.
+    pub(crate) fn is_of_the_base(&self, path: &Path) -> bool {
+        let mut trees = self.stand.iter().flat_map(|stand| &stand.trees);
+        trees.any(|tree| tree.join(path).symlink_metadata().is_ok())
+    }
+
     /// Whether what it stands on has something at a path of the worktree.
     pub(crate) fn is_below(&self, path: &Path) -> bool {
         let mut trees = self.stand.iter().flat_map(Stand::all_trees);
@@ -190,9 +199,9 @@ impl Bench {
         dirs.any(holds) || names.iter().any(|name| self.is_below(Path::new(name)))
     }
 
-    /// Whether what it stands on has a file or link where a path of the worktree has a directory.
+    /// Whether the repository has a file or link where a path of the worktree has a directory.
     pub(crate) fn has_file_above(&self, path: &Path) -> bool {
-        let trees: Vec<PathBuf> = self.stand.iter().flat_map(Stand::all_trees).collect();
+        let trees: Vec<&PathBuf> = self.stand.iter().flat_map(|stand| &stand.trees).collect();
         let is_file = |dir: &Path| {
             let found = trees
                 .iter()
@@ -213,16 +222,19 @@ impl Bench {
         tree.into_iter().chain(home).chain(self.caches()).collect()
     }
 
-    /// The operator's downloads in the home, each below a directory of the bench's own.
+    /// The operator's downloads in the home, each below what the setup downloaded and a directory of the bench's
+    /// own.
     fn caches(&self) -> Vec<Overlay> {
         let Some(stand) = &self.stand else {
             return Vec::new();
         };
         let overlay = |(at, (place, lower)): (usize, &(&str, PathBuf))| {
-            let own = self.desk.join("caches").join(at.to_string());
+            let own = self.desk.join(CACHES).join(at.to_string());
+            let left = stand.setup.iter().map(|left| left.home.join(place));
+            let left = left.filter(|left| left.is_dir());
             Overlay {
                 at: self.seen_home().join(place),
-                lower: vec![lower.clone()],
+                lower: left.chain([lower.clone()]).collect(),
                 upper: Some(Upper {
                     dir: own.join("new"),
                     work: own.join("work"),
@@ -232,6 +244,25 @@ impl Bench {
             }
         };
         stand.caches.iter().enumerate().map(overlay).collect()
+    }
+
+    /// Brings what was downloaded beside the operator's into the home, where the next layer has it.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(crate) fn keep_downloads(&self) -> std::io::Result<()> {
+        let places = self.stand.iter().flat_map(|stand| &stand.caches);
+        for (cache, (place, _)) in self.caches().into_iter().zip(places) {
+            let Some(new) = cache.upper.map(|upper| upper.dir) else {
+                continue;
+            };
+            // The place in the home is an empty directory, on which another one is mounted.
+            match std::fs::rename(&new, self.home().join(place)) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                done => done?,
+            }
+        }
+        Ok(())
     }
 
     fn layered_home(&self) -> Option<Overlay> {

@@ -9,6 +9,7 @@ use carson_config::Included;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::{Mode, mkdirat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use crate::bench::Bench;
 use crate::private_dir::private_dir;
@@ -18,7 +19,7 @@ const LARGEST: u64 = 16 << 20;
 
 impl Bench {
     /// Copies them to where the worktree finds them, each for its owner alone. What the commit has
-    /// stays. No link is followed on the way: the commit may have one. On layers they lie below what the
+    /// stays, and what a setup left there does not. No link is followed on the way: the commit may have one. On layers they lie below what the
     /// session writes, in a directory of the bench's own, and are no work of the session's; that is to be
     /// done before there is a worktree, and in a copy behind it.
     ///
@@ -31,7 +32,7 @@ impl Bench {
         };
         for file in files {
             let made = match self.stands() {
-                true if self.is_below(&file.to) => Ok(()),
+                true if self.is_of_the_base(&file.to) => Ok(()),
                 true if self.has_file_above(&file.to) => {
                     let why = "the repository has a file where it needs a directory";
                     Err(io::Error::other(why))
@@ -42,6 +43,62 @@ impl Bench {
             made.map_err(|error| (file.from.clone(), error))?;
         }
         Ok(())
+    }
+
+    /// Those that lie in the worktree as they were copied: the commit has nothing at these paths.
+    #[must_use]
+    pub fn has_included<'f>(&self, files: &'f [Included]) -> Vec<&'f Included> {
+        let is_ours = |file: &&Included| {
+            let here = self.tree().join(&file.to);
+            match self.stands() {
+                true => !self.is_of_the_base(&file.to) && here.symlink_metadata().is_err(),
+                false => is_same(&file.from, &here).unwrap_or(false),
+            }
+        };
+        files.iter().filter(is_ours).collect()
+    }
+
+    /// Puts these back where a setup has written something else in their place.
+    ///
+    /// # Errors
+    /// When one cannot be read or written; with its path.
+    pub fn include_again(&self, files: &[&Included]) -> Result<(), (PathBuf, io::Error)> {
+        let tree = self.tree();
+        for file in files {
+            let put_back = || {
+                remove(&file.to, &tree)?;
+                match self.stands() {
+                    // It lies below.
+                    true => Ok(()),
+                    false => copy(file, &tree),
+                }
+            };
+            put_back().map_err(|error| (file.from.clone(), error))?;
+        }
+        Ok(())
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let sizes = [one, other].map(|path| path.symlink_metadata().map(|found| found.len()));
+    let [one_size, other_size] = sizes;
+    let size = one_size?;
+    Ok(size <= LARGEST && size == other_size? && std::fs::read(one)? == std::fs::read(other)?)
+}
+
+/// What lies at a path below `tree`, where something does.
+fn remove(path: &Path, tree: &Path) -> io::Result<()> {
+    let Some(name) = path.file_name() else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let above = path.parent().unwrap_or(Path::new(""));
+    if tree.join(path).symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let dir = open_below(tree, above)?;
+    match unlinkat(&dir, name, UnlinkatFlags::NoRemoveDir) {
+        Err(Errno::ENOENT) => Ok(()),
+        done => Ok(done?),
     }
 }
 

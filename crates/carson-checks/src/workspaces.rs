@@ -10,7 +10,8 @@ use carson_proc::find_on_path;
 use crate::{Scene, Verdict};
 
 /// What mends it where clones are asked for.
-const CLONES: &str = "a home on btrfs, or on XFS with reflink; fleet.workspaces = \"layers\" needs no such disk";
+const CLONES: &str =
+    "a home on btrfs, or on XFS with reflink; fleet.workspaces = \"layers\" needs no such disk";
 
 pub(crate) async fn layers(scene: &Scene<'_>) -> Option<Verdict> {
     if scene.database.is_some() {

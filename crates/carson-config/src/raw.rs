@@ -256,7 +256,7 @@ pub(crate) struct IncludeSection {
     #[schemars(extend("examples" = ["~/src/widget"]))]
     pub from: String,
     /// Their paths in it, and in the workspace: files that work needs and git ignores. None of their
-    /// values leaves.
+    /// values that look secret leaves (docs/WORKSPACES.md)
     #[schemars(extend("examples" = [[".env.test"]]))]
     pub files: Vec<String>,
 }

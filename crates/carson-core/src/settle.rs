@@ -392,6 +392,12 @@ fn settle_commits(facts: &Facts) -> Settled {
     // The draft was unfinished when it was left, and one word finishes nothing.
     let judged =
         facts.promise == PromiseFact::Passed || facts.diff_review == DiffReviewFact::Approved;
+    if facts.unchanged && !judged && facts.dirty {
+        return settled(
+            Outcome::NoCommit,
+            "the session said [OK] but committed nothing",
+        );
+    }
     if facts.unchanged && !judged {
         let why = "the session said [OK] but added nothing to the draft, and nothing has judged it";
         return settled(Outcome::Failed, why);

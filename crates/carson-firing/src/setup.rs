@@ -251,9 +251,14 @@ async fn in_bench(
     site: &Site<'_>,
     (then, log): (Then<'_>, Option<PathBuf>),
 ) -> Result<Result<(), Failed>, Halt> {
+    let included = site.bench.has_included(&site.repo.include);
     let done = lines(ctx, rec, site, site.bench, (&then.lines(), log)).await?;
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
+    }
+    if passed(&done) {
+        let again = site.bench.include_again(&included);
+        again.map_err(|failed| not_included(rec, site.repo, failed))?;
     }
     let text = said(ctx, site.repo, &done);
     Ok(passed(&done).then_some(()).ok_or_else(|| Failed {
@@ -294,14 +299,17 @@ pub(crate) async fn is_needed(
 
 /// Copies what the repository's `include` names.
 pub(crate) fn include(rec: &mut Record, repo: &Repo, bench: &Bench) -> Result<(), Halt> {
-    bench.include(&repo.include).map_err(|(path, error)| {
-        let id = format!("repo.{}.include", repo.name);
-        let why = format!(
-            "{} cannot be copied into the workspace: {error}",
-            path.display()
-        );
-        carson_checks::refuse(&mut rec.checks, id, why)
-    })
+    let made = bench.include(&repo.include);
+    made.map_err(|failed| not_included(rec, repo, failed))
+}
+
+fn not_included(rec: &mut Record, repo: &Repo, (path, error): (PathBuf, std::io::Error)) -> Halt {
+    let id = format!("repo.{}.include", repo.name);
+    let why = format!(
+        "{} cannot be copied into the workspace: {error}",
+        path.display()
+    );
+    carson_checks::refuse(&mut rec.checks, id, why)
 }
 
 async fn lines(

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use carson_config::{Fleet, HeartbeatUrl, known_secret, read_secret};
+use carson_redact::looks_random;
 use secrecy::SecretString;
 
 use crate::lent_dirs::is_lent;
@@ -53,6 +54,10 @@ const LINES: usize = 10_000;
 const LONG: usize = 40;
 /// Letters of a line that is nothing but a token of letters and digits.
 const TOKEN: usize = 20;
+/// How digests of files begin.
+const DIGESTS: [&str; 4] = ["sha1", "sha256", "sha384", "sha512"];
+/// Letters from which what looks random is a secret by its form alone.
+const UNNAMED_TOKEN: usize = 12;
 /// Behind these a space is enough (`.netrc`).
 const SPACED: [&str; 4] = ["password", "passwd", "token", "secret"];
 
@@ -161,9 +166,48 @@ fn included(file: &Path) -> Vec<String> {
             _ => {}
         }
         found.extend(behind_names);
+        found.extend(tokens(line));
     }
     found.extend(given(&table));
     found
+}
+
+/// What of a line looks like nothing but a key, wherever it stands: in a list, behind `Bearer`, at the end of an address.
+/// Behind a name that says that it is none, nothing does; nor is a UUID or a digest one by its form alone.
+fn tokens(line: &str) -> Vec<String> {
+    let name = line.split(['=', ':']).next().unwrap_or_default();
+    if name.len() < line.len()
+        && is_harmless_name(name.trim_matches(|one: char| !one.is_alphanumeric()))
+    {
+        return Vec::new();
+    }
+    let is_apart = |letter: char| !(letter.is_ascii_alphanumeric() || "+/_-".contains(letter));
+    let (mut found, mut at) = (Vec::new(), 0);
+    for part in line.split_inclusive(is_apart) {
+        let before = line[..at].to_ascii_lowercase();
+        at += part.len();
+        let run = part.trim_end_matches(is_apart);
+        let is_digest = DIGESTS.iter().any(|name| {
+            before.ends_with(&format!("{name}:")) || run.starts_with(&format!("{name}-"))
+        });
+        // An address is none as a whole.
+        let whole = Some(run).filter(|run| !run.starts_with("//"));
+        let all = whole.into_iter().chain(run.split('/'));
+        let all = all.filter(|token| token.len() >= UNNAMED_TOKEN && looks_random(token));
+        found.extend(
+            all.filter(|token| !is_digest && !is_uuid(token))
+                .map(str::to_owned),
+        );
+    }
+    found
+}
+
+fn is_uuid(text: &str) -> bool {
+    let lengths = text.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12])
+        && text
+            .bytes()
+            .all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
 }
 
 /// Values that stand behind a name that says that they are secret, whatever the form of the file: JSON, YAML, XML, properties,
@@ -249,8 +293,11 @@ fn is_harmless_name(name: &str) -> bool {
 /// No path, address, number or word: those stand in ordinary text. A passphrase may begin as a path
 /// does and have spaces, so such a path must be there.
 fn could_be_secret(value: &str) -> bool {
-    let is_path = value.starts_with(['/', '~', '.']) && !value.contains(' ')
-        || value.starts_with('/') && Path::new(value).exists();
+    let is_there = || value.starts_with('/') && Path::new(value).exists();
+    // A key of base64 may begin with a slash, too.
+    let is_path =
+        value.starts_with(['/', '~', '.']) && !value.contains(' ') && !looks_random(value)
+            || is_there();
     let is_number = value.parse::<f64>().is_ok() && value.len() < 16;
     let is_word = value.len() < 16 && value.bytes().all(|byte| byte.is_ascii_lowercase());
     value.len() >= LEAST && !(is_path || is_number || is_word || value.contains("://"))
@@ -402,6 +449,41 @@ mod tests {
             "password: postgres\n",
             "Forget the password before noon2day\n",
             "cache-and-other-words-of-no-number\n",
+        ] {
+            assert_eq!(held(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_an_included_file_is_one_wherever_it_stands() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("local");
+        let held = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            included(&file)
+        };
+        let key = "q7Vd2LrX9mTz4KbW8nYc5Jh";
+        for text in [
+            format!("AUTHORIZATION=Bearer {key}\n"),
+            format!("WEBHOOK=https://hooks.example/services/Tq1/{key}\n"),
+            format!("CREDENTIALS={{\"user\":\"u\",\"x\":\"{key}\"}}\n"),
+            format!("{{\"apiKeys\": [\"one\", \"{key}\"]}}\n"),
+            format!("tokens:\n  - {key}\n"),
+            format!("env:\n  - name: DB_PASSWORD\n    value: {key}\n"),
+            format!("secret: &anchor !!str {key}\n"),
+            format!("secret = \"\"\"\n{key}\n\"\"\"\n"),
+            format!("X_AUTH=user:{key}\n"),
+        ] {
+            assert!(held(&text).iter().any(|found| found == key), "{text}");
+        }
+        let slash = "/q7Vd2LrX9mTz4KbW8nYc5JhPw3Rt6Ypz8Qk1Nv5Lx0=";
+        let with_slash = held(&format!("APP_KEY={slash}\n"));
+        assert!(with_slash.iter().any(|found| found == slash));
+        for text in [
+            "PROJECT_ID=q7Vd2LrX9mTz4KbW\n",
+            "tenant: 550e8400-e29b-41d4-a716-446655440000\n",
+            "image: node@sha256:4e3b1f6a9c8d7e5f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f\n",
+            "BASE=https://api.internal.example/v2/widgets/2024-10-21\n",
         ] {
             assert_eq!(held(text), [""; 0], "{text}");
         }

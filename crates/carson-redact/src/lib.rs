@@ -50,7 +50,7 @@ mod watch;
 mod wide;
 
 pub use pieces::Pieces;
-pub use random::{suspicious, suspicious_words};
+pub use random::{looks_random, suspicious, suspicious_words};
 pub use redactor::{Finding, Redactor};
 pub use rules::{KNOWN, rule_names};
 pub use stream::Stream;

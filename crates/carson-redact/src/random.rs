@@ -66,6 +66,12 @@ pub(crate) fn is_random(text: &[u8]) -> bool {
     pieces.into_iter().any(|piece| mixed(&piece))
 }
 
+/// Whether a text is no word, name or number, as far as can be seen: letters and digits change places in it.
+#[must_use]
+pub fn looks_random(text: &str) -> bool {
+    is_random(text.as_bytes()) && !is_placeholder(text.as_bytes())
+}
+
 /// Whether a word of a text is of so high an entropy that it may be a secret of an unknown kind:
 /// worth a warning, never taken out. Hashes are not: they are everywhere, and hexadecimal.
 #[must_use]

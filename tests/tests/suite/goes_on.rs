@@ -200,7 +200,6 @@ fn an_attempt_that_adds_nothing_leaves_the_draft_as_it_is_and_no_bench() {
     assert_eq!(fleet.benches(), Vec::<std::path::PathBuf>::new());
 }
 
-/// One word finishes nothing: what was left unfinished has to be judged, or changed.
 /// The commits of the draft, and Carson's own that joins it with the base, are nothing that the dead one left.
 #[test]
 fn who_died_with_a_draft_of_somebody_else_left_nothing_behind() {
@@ -236,6 +235,25 @@ fn who_died_with_a_draft_of_somebody_else_left_nothing_behind() {
     assert_eq!(fleet.branches().len(), 1, "the draft is kept as it was");
 }
 
+/// As a first attempt that does the same.
+#[test]
+fn who_adds_to_a_draft_and_commits_nothing_has_committed_nothing() {
+    let script = format!(
+        "if [ $n = 1 ]; then {}{}fi\necho two > two.txt\n{}",
+        commit("one"),
+        gives_up(),
+        said_ok()
+    );
+    let scene = scene(&script);
+    let first = scene.fire();
+    assert_eq!(first["outcome"], "FAILED", "{first:#}");
+    let second = scene.fire();
+    assert_eq!(second["outcome"], "NO_COMMIT", "{second:#}");
+    let branch = pull(&scene.fleet)["head"].as_str().unwrap().to_owned();
+    assert!(files(&scene.fleet, &branch).contains(&"two.txt".to_owned()));
+}
+
+/// One word finishes nothing: what was left unfinished has to be judged, or changed.
 #[test]
 fn a_draft_is_not_finished_by_a_word() {
     let agent = "[ -e half.txt ] || { echo half > half.txt; git add .; git commit --quiet -m Half; echo '[PARTIAL] half'; exit; }\n\

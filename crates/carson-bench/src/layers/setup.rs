@@ -20,7 +20,7 @@ use carson_proc::find_on_path;
 use super::cache;
 use super::error::{LayerError, io};
 use super::failures::{forget, lines, note_of_layer, resting};
-use crate::bench::Bench;
+use crate::bench::{Bench, CACHES};
 use carson_home::Home;
 
 /// What it left in the worktree and git does not know, as git writes patterns.
@@ -408,12 +408,14 @@ impl Missing {
             return Ok(());
         };
         let tree = bench.tree();
+        let kept = bench.keep_downloads();
+        kept.map_err(|source| io(half, source))?;
         for dir in [
             half.join(REPOSITORY),
             half.join("began"),
             half.join("tree.work"),
             half.join("home.work"),
-            half.join("caches"),
+            half.join(CACHES),
             bench.temp(),
             bench.runtime(),
             bench.sign_in(),

@@ -1,14 +1,21 @@
 //! What the session staged, by its own index: a file that it could write by hand, so nothing but
 //! names of objects and paths is believed of it.
 
+use std::fs;
 use std::path::Path;
 
 use git2::{Index, IndexEntryExtendedFlag, Oid};
 
 use super::bounds::INDEX;
 use super::objects::Objects;
+use super::safe_read::items;
 use super::tree_diff::changed;
+use crate::git::{Git, run_here};
 use crate::paths::path_of;
+
+/// How git names the shared part of a split index, and how many of them are looked at.
+const SHARED: &[u8] = b"sharedindex.";
+const PARTS: usize = 8;
 
 /// The session's index, or what stands in for it.
 pub(super) struct Staged {
@@ -21,7 +28,11 @@ impl Staged {
     /// are tracked.
     pub(super) fn read(objects: &Objects, file: Option<&Path>, head: Oid) -> Self {
         let file = file.filter(|file| file.metadata().is_ok_and(|found| found.len() <= INDEX));
-        if let Some(Ok(index)) = file.map(Index::open) {
+        let opened = file.and_then(|file| {
+            let index = Index::open(file).ok();
+            index.or_else(|| plain(objects, file).ok())
+        });
+        if let Some(index) = opened {
             return Self {
                 index,
                 is_own: true,
@@ -88,6 +99,31 @@ impl Staged {
         let skipped = IndexEntryExtendedFlag::SKIP_WORKTREE.bits();
         (entry.flags_extended & skipped != 0).then_some((entry.id, entry.mode))
     }
+}
+
+/// One in a form that libgit2 does not read, sparse or split, as git writes it in the plain one: a sparse one names
+/// directories that are left out, and where nobody knew that, all files in them would be deleted ones.
+fn plain(objects: &Objects, file: &Path) -> Result<Index, String> {
+    let fail = |error: std::io::Error| error.to_string();
+    let copy = objects.dir().join("session.index");
+    fs::copy(file, &copy).map_err(fail)?;
+    // The other part of a split one lies beside it, and git looks for it in the repository.
+    let beside = file.parent().map(items).into_iter().flatten();
+    let is_part = |item: &fs::DirEntry| {
+        let is_named = item.file_name().as_encoded_bytes().starts_with(SHARED);
+        let small = |found: fs::Metadata| found.is_file() && found.len() <= INDEX;
+        is_named && fs::symlink_metadata(item.path()).is_ok_and(small)
+    };
+    for part in beside.filter(is_part).take(PARTS) {
+        fs::copy(part.path(), objects.dir().join(part.file_name())).map_err(fail)?;
+    }
+    let git = Git::new(objects.dir(), "update-index").arg("--force-write-index");
+    let git = git
+        .config("index.sparse", "false")
+        .config("core.splitIndex", "false")
+        .config("advice.sparseIndexExpanded", "false");
+    run_here(git.env("GIT_INDEX_FILE", &copy))?;
+    Index::open(&copy).map_err(|error| error.message().to_owned())
 }
 
 fn index_of(objects: &Objects, commit: Oid) -> Option<Index> {

@@ -158,6 +158,15 @@ fn what_a_session_stopped_tracking_is_gone_where_a_rule_ignores_it() {
             "rm \"$(git rev-parse --git-path index)\"; git add --all",
             &[log, "vendor/l.txt"],
         ),
+        // Forms of an index that libgit2 does not read: nobody deleted what is not checked out.
+        (
+            "git sparse-checkout set --cone --sparse-index kept; echo x > kept/new",
+            &[],
+        ),
+        (
+            "git update-index --split-index; echo x > new; git add new",
+            &[],
+        ),
         // No rule ignores it: it is a file of the session's own.
         ("git rm --quiet --cached gone/deep/b.txt; echo x > new", &[]),
     ] {

@@ -476,10 +476,13 @@ fn downloads_of_the_operators_are_there_for_all_and_nobody_spoils_them() {
         "cd ~/.npm/_cacache; test \"$(cat known)\" = downloaded; echo spoilt > known; echo more > new; cd -\n\
          test ! -e ~/.npmrc; {COMMIT}; echo '[OK] done'"
     );
-    for setup in [
-        "",
-        "test -s ~/.npm/_cacache/known; echo spoilt > ~/.npm/_cacache/known",
-    ] {
+    for setup in ["", "cd ~/.npm/_cacache; test -s known; echo its > fetched"] {
+        // What it downloads beside them is there for all, too.
+        let fetched = "test \"$(cat ~/.npm/_cacache/fetched)\" = its";
+        let agent = match setup {
+            "" => agent.clone(),
+            _ => format!("{fetched}; {agent}"),
+        };
         let fleet = with_setup(&agent, setup);
         let own = fleet.root().join("operator/.npm/_cacache");
         fs::create_dir_all(&own).unwrap();
@@ -504,7 +507,7 @@ fn downloads_of_the_operators_are_there_for_all_and_nobody_spoils_them() {
             fs::read_to_string(own.join("known")).unwrap(),
             "downloaded\n"
         );
-        assert!(!own.join("new").exists());
+        assert!(!own.join("new").exists() && !own.join("fetched").exists());
     }
 }
 
@@ -980,6 +983,31 @@ fn work_may_take_the_place_of_what_it_left() {
     role(&fleet, &format!("{CHECKED}{check}"));
     let ended = row(&fleet);
     assert_eq!(ended["outcome"], "OK", "{ended:#}");
+}
+
+/// As `cp .env.example .env.test`, which hosted environments need: here the file itself is there.
+#[test]
+fn an_included_file_takes_the_place_of_what_the_setup_left() {
+    let is_own = "grep -q h4rd-to-guess-value .env.test";
+    for kind in ["layers", "copy"] {
+        let agent = format!("{is_own}; date > package-lock.json; {COMMIT} -a; echo '[OK] done'");
+        let fleet = with_setup(&agent, "echo API_TOKEN=stub > .env.test; touch ready");
+        let check = format!("[promise]\nrun = \"{is_own} && test -e ready\"\n");
+        role(&fleet, &format!("{CHECKED}{check}"));
+        let files = [
+            (".gitignore", ".env.test\nready\n"),
+            ("package-lock.json", "{}\n"),
+        ];
+        fleet.commit_to_main(&files);
+        let own = fleet.root().join("operator/src");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join(".env.test"), "API_TOKEN=h4rd-to-guess-value\n").unwrap();
+        let include = "include = { from = \"~/src\", files = [\".env.test\"] }";
+        set(&fleet, REPO, include);
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "OK", "{kind}: {ended:#}");
+    }
 }
 
 #[test]
