@@ -35,20 +35,25 @@ pub fn measure(bench: &Bench) -> anyhow::Result<Figure> {
     let settings = bench.home().join("carson.toml");
     let more = format!("[accounts.stays]\nengine = \"command\"\nbinary = {agent:?}\n");
     fs::write(&settings, fs::read_to_string(&settings)? + &more)?;
-    let mut firings = Firings(Vec::new());
-    for number in 0..TOGETHER {
-        let role = format!("stays-{number}");
-        let dir = bench.home().join("roles").join(&role);
+    let roles: Vec<String> = (0..TOGETHER)
+        .map(|number| format!("stays-{number}"))
+        .collect();
+    // All of them first: who reads the settings meanwhile would find half a role.
+    for role in &roles {
+        let dir = bench.home().join("roles").join(role);
         fs::create_dir_all(&dir)?;
         let text = format!(
             "title = {role:?}\nrepos = [\"sample\"]\ncadence = [\"0 0 1 1 *\"]\nengines = [\"stays\"]\n\
              work = {{ from = \"issues\", label = \"for:{role}\" }}\nstages = [\"execute\"]\n"
         );
         fs::write(dir.join("role.toml"), text)?;
+    }
+    let mut firings = Firings(Vec::new());
+    for role in &roles {
         let label = format!("for:{role}");
         let issue = ["issue", "create", "Work", "--body", "To do.", "--label"];
         output(&mut bench.command(&[&issue[..], &[&label]].concat()))?;
-        let mut fire = bench.command(&["fire", &role]);
+        let mut fire = bench.command(&["fire", role]);
         fire.stdout(Stdio::null()).stderr(Stdio::null());
         firings.0.push(fire.spawn()?);
     }
