@@ -1,7 +1,7 @@
 //! Files that work needs and git ignores, copied into a workspace.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -19,8 +19,8 @@ const LARGEST: u64 = 16 << 20;
 
 impl Bench {
     /// Copies them to where the worktree finds them, each for its owner alone. What the commit has
-    /// stays, and what a setup left there does not. No link is followed on the way: the commit may have one. On layers they lie below what the
-    /// session writes, in a directory of the bench's own, and are no work of the session's; that is to be
+    /// stays, and what a setup left there does not. No link is followed on the way: the commit may have one.
+    /// On layers they lie below what the session writes, in a directory of the bench's own, and are no work of the session's; that is to be
     /// done before there is a worktree, and in a copy behind it.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Bench {
             let here = self.tree().join(&file.to);
             match self.stands() {
                 true => !self.is_of_the_base(&file.to) && here.symlink_metadata().is_err(),
-                false => is_same(&file.from, &here).unwrap_or(false),
+                false => is_same(file, &self.tree()).unwrap_or(false),
             }
         };
         files.iter().filter(is_ours).collect()
@@ -79,11 +79,28 @@ impl Bench {
     }
 }
 
-fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
-    let sizes = [one, other].map(|path| path.symlink_metadata().map(|found| found.len()));
-    let [one_size, other_size] = sizes;
-    let size = one_size?;
-    Ok(size <= LARGEST && size == other_size? && std::fs::read(one)? == std::fs::read(other)?)
+/// Whether a plain file with the same content lies there. The commit may have a link in its place, to what never ends.
+fn is_same(file: &Included, tree: &Path) -> io::Result<bool> {
+    let Some(name) = file.to.file_name() else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let above = file.to.parent().unwrap_or(Path::new(""));
+    let dir = open_below(tree, above)?;
+    let plain = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+    let here = File::from(openat(&dir, name, plain, Mode::empty())?);
+    let from = File::open(&file.from)?;
+    let sizes =
+        [here.metadata()?, from.metadata()?].map(|found| found.is_file().then_some(found.len()));
+    let [Some(size), Some(other)] = sizes else {
+        return Ok(false);
+    };
+    if size != other || size > LARGEST {
+        return Ok(false);
+    }
+    let (mut now, mut was) = (Vec::new(), Vec::new());
+    here.take(LARGEST).read_to_end(&mut now)?;
+    from.take(LARGEST).read_to_end(&mut was)?;
+    Ok(now == was)
 }
 
 /// What lies at a path below `tree`, where something does.
@@ -176,6 +193,12 @@ mod tests {
         copy(&file("known"), &tree).unwrap();
         assert_eq!(fs::read(tree.join("known")).unwrap(), b"the commit's");
         assert!(copy(&file("link/.env"), &tree).is_err());
+        // A link as long as the file is not followed: this one would never end.
+        assert!(is_same(&file("a/b/.env"), &tree).unwrap());
+        fs::write(from.join(".env"), "x".repeat("/dev/zero".len())).unwrap();
+        symlink("/dev/zero", tree.join("zero")).unwrap();
+        assert!(is_same(&file("zero"), &tree).is_err());
+        assert!(!is_same(&file("known"), &tree).unwrap());
         assert_eq!(fs::read_dir(&away).unwrap().count(), 0);
     }
 }
