@@ -39,7 +39,17 @@ impl Kept {
     ) -> Result<Pushed, GitError> {
         let near = self.path();
         self.remote.may_change(branch, protected, near).await?;
-        self.send(branch, commit, &[]).await
+        let sent = self.send(branch, commit, &[]).await;
+        match &sent {
+            // An earlier push may have been at it still (of who was killed, or whose connection broke).
+            Err(GitError::PushRejected { .. } | GitError::RemoteGone { .. }) => {
+                let ask = self.remote.reach(self.bare.git("ls-remote"), near)?;
+                let now = self.remote.head_of(ask, branch).await;
+                let is_there = now.is_ok_and(|now| now.as_ref() == Some(commit));
+                if is_there { Ok(Pushed::UpToDate) } else { sent }
+            }
+            _ => sent,
+        }
     }
 
     /// Pushes a commit that an operator merged, into a branch that the remote may have checked out: where that
@@ -155,20 +165,8 @@ impl Mirror {
     /// # Errors
     /// When the remote cannot be reached.
     pub async fn remote_head(&self, branch: &str) -> Result<Option<Oid>, GitError> {
-        let name = format!("refs/heads/{branch}");
-        let ask = self
-            .remote_git("ls-remote")?
-            .within(ASK)
-            .args(["--quiet", "--", "carson", &name]);
-        let done = ask.finish().await?;
-        if !done.success() {
-            return Err(self.remote.refused(&done));
-        }
-        // The pattern also matches at the end of longer names.
-        let said = done.stdout.text();
-        let lines = said.lines().filter_map(|line| line.split_once('\t'));
-        let mut found = lines.filter(|(_, found)| *found == name);
-        Ok(found.next().and_then(|(oid, _)| oid.parse().ok()))
+        let ask = self.remote_git("ls-remote")?;
+        self.remote.head_of(ask, branch).await
     }
 
     /// Asks the remote whether it can be read and has the base; needs no clone.
@@ -236,6 +234,21 @@ impl Remote {
             }),
             false => Ok(()),
         }
+    }
+
+    /// Where a branch stands now, asked by this `ls-remote`, which can reach it.
+    async fn head_of(&self, ask: Git, branch: &str) -> Result<Option<Oid>, GitError> {
+        let name = format!("refs/heads/{branch}");
+        let ask = ask.within(ASK).args(["--quiet", "--", "carson", &name]);
+        let done = ask.finish().await?;
+        if !done.success() {
+            return Err(self.refused(&done));
+        }
+        // The pattern also matches at the end of longer names.
+        let said = done.stdout.text();
+        let lines = said.lines().filter_map(|line| line.split_once('\t'));
+        let mut found = lines.filter(|(_, found)| *found == name);
+        Ok(found.next().and_then(|(oid, _)| oid.parse().ok()))
     }
 
     /// Lets a command of a repository reach the remote as `carson`.

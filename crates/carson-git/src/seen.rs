@@ -426,6 +426,18 @@ impl Seen {
         self.found.shown.as_ref()
     }
 
+    /// Whether the work is nothing: no commit, or ones that together change nothing, as far as the diff is known. The diff is
+    /// of the session's own commits: a snapshot that Carson put on top of them, and is at again, brings what it was made for.
+    #[must_use]
+    pub fn brings_nothing(&self) -> bool {
+        let is_sessions = self
+            .found
+            .newest
+            .as_ref()
+            .is_none_or(|own| *own == self.tip);
+        self.facts.commits == 0 || is_sessions && self.shown().is_some_and(Shown::is_empty)
+    }
+
     /// Lock files that the commits forgot; known when the diff is.
     #[must_use]
     pub fn drift(&self) -> &[Drift] {

@@ -437,6 +437,37 @@ fn in_salvage_before_the_push() {
     scene.survives(Stage::Salvage);
 }
 
+/// Nothing but files: the commit that is being pushed is Carson's own, and the pass that ends the firing stands on it.
+#[test]
+fn in_salvage_before_the_push_of_what_was_not_committed() {
+    let mut scene = Scene::behind(|fleet, barrier| {
+        let hook = fleet.remote().join("hooks/pre-receive");
+        program(&hook, &format!("#!/bin/bash\n{}\n", wait_at(barrier)));
+        let left = "edit = { path = \"left.txt\", content = \"left\\n\" }";
+        let play = format!(
+            "[[when]]\nstage = \"execute\"\ndo = [{{ {left} }}, {{ say = \"[OK] written\" }}]\n\n\
+             [[when]]\nstage = \"review\"\ndo = [{{ say = \"[APPROVE]\" }}]\n\n\
+             [[when]]\nstage = \"plan\"\ndo = [{{ say = \"[OK] planned\" }}]\n"
+        );
+        fs::write(fleet.root().join("play.toml"), play).unwrap();
+    });
+    scene.firing.kill().unwrap();
+    scene.firing.wait().unwrap();
+    let fleet = &scene.fleet;
+    // The remote is at the dead one's push still: it arrives while the next one is on its way.
+    fs::write(fleet.shared().join("barrier.go"), "").unwrap();
+
+    let _ = fleet.ok(&["prune", "--json"]);
+
+    let row = row(fleet);
+    assert_eq!(row["outcome"], "NO_COMMIT", "{row:#?}");
+    let pulls = fleet.pulls();
+    assert_eq!(pulls.len(), 1, "{row:#?}");
+    assert_eq!(pulls[0]["draft"], true);
+    assert_eq!(fleet.branches().len(), 1);
+    scene.nothing_is_left();
+}
+
 /// The session that confirms, or not, that the work was done before.
 #[test]
 fn within_the_confirm_session() {

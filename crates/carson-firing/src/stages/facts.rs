@@ -8,7 +8,7 @@ use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Goal, Halt, PromiseFact, SecondTry};
 use carson_core::text::matches;
 use carson_core::{Effect, Proof, Sentinel};
-use carson_git::{Drift, Oid, Seen, Shown, Unshown};
+use carson_git::{Drift, Oid, Seen, Unshown};
 use tracing::warn;
 
 use super::execute::Done;
@@ -119,8 +119,11 @@ pub(crate) async fn gather(
                 let tree = seen.facts();
                 facts.tip = Some(seen.tip().as_str().to_owned());
                 facts.untaken.clone_from(&tree.untaken);
-                let is_empty = seen.shown().is_some_and(Shown::is_empty);
-                facts.commits = if is_empty { 0 } else { tree.commits };
+                facts.commits = if seen.brings_nothing() {
+                    0
+                } else {
+                    tree.commits
+                };
                 facts.unchanged = place.goes_on.is_some() && place.is_begin(seen.tip());
                 facts.lines = lines(repo, &seen);
                 facts.oversize = oversize(role, facts.lines);
@@ -150,8 +153,8 @@ pub(crate) async fn gather(
     facts
 }
 
-/// Lock files that the change forgot, but for those that may be.
-fn drift(repo: Option<&Repo>, seen: &Seen) -> Vec<(String, String)> {
+/// Lock files that the change forgot, but for those that may be: of each its manifest, and what is wrong with it.
+pub(crate) fn drift(repo: Option<&Repo>, seen: &Seen) -> Vec<(String, String)> {
     let allowed = repo.map_or(&[][..], |repo| &repo.allow_drift);
     let counts = |one: &&Drift| !allowed.iter().any(|name| matches(name, &one.manifest));
     let all = seen.drift().iter().filter(counts);

@@ -6,7 +6,7 @@ use carson_bench::commit_trailers::trailers;
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
 use carson_core::{Outcome, Stage};
-use carson_git::{GitError, Oid, OwnCommit, Salvaged, Seen, Shown, Signer};
+use carson_git::{GitError, Oid, OwnCommit, Salvaged, Seen, Signer};
 use carson_store::Judged;
 use tracing::{error, info, warn};
 
@@ -126,8 +126,7 @@ async fn deliver(
     saved: &mut Saved,
 ) {
     // Commits that change nothing are nothing to read, and one from before the base is no work.
-    let says_nothing = seen.facts().commits == 0 || seen.shown().is_some_and(Shown::is_empty);
-    let is_empty = tip == seen.tip() && says_nothing;
+    let is_empty = tip == seen.tip() && seen.brings_nothing();
     // Nobody granted more to who makes no commits: what it left is kept, and no branch is made of it. Nor
     // is one made of a second try that is not the better one.
     if let Some(taken) = taken

@@ -106,6 +106,45 @@ async fn what_a_hook_of_the_remote_says_is_the_reason() {
     assert!(detail.contains("pre-receive"), "{detail}");
 }
 
+/// The remote deals with the push of who was killed while the next one comes: theirs arrives first.
+#[tokio::test]
+async fn a_push_that_arrives_by_another_is_no_refusal() {
+    let world = World::new().await;
+    let other = world.upstream("main", "b", "2");
+    let tree = world.worktree("one").await;
+    tree.put("a", "1");
+    let tip = tree.commit_seen("First").await;
+    let hook = world.origin().join("hooks/update");
+    let text = format!("#!/bin/sh\nunset GIT_QUARANTINE_PATH\nexec git update-ref $1 {tip}\n");
+    write(&hook, &text);
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    // Its object is there already, as the other push brought it.
+    git(
+        &world.origin(),
+        [
+            "fetch",
+            "--quiet",
+            world.kept().path().to_str().unwrap(),
+            &tree.branch,
+        ],
+    );
+    assert_eq!(world.push(&tree.branch).await.unwrap(), Pushed::UpToDate);
+    assert_eq!(
+        world.mirror.remote_head(&tree.branch).await.unwrap(),
+        Some(tip)
+    );
+    // Where something else arrived, it is one.
+    let text = format!("#!/bin/sh\nunset GIT_QUARANTINE_PATH\nexec git update-ref $1 {other}\n");
+    write(&hook, &text);
+    tree.put("a", "2");
+    tree.commit_seen("Second").await;
+    let refused = world.push(&tree.branch).await;
+    assert!(
+        matches!(refused, Err(GitError::PushRejected { .. })),
+        "{refused:?}"
+    );
+}
+
 #[tokio::test]
 async fn nothing_is_ever_forced() {
     let world = World::new().await;
