@@ -77,6 +77,28 @@ async fn a_session_that_went_back_has_still_worked() {
 }
 
 #[tokio::test]
+async fn commits_on_no_branch_are_the_work_of_who_came_back_and_made_no_other() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.run(["checkout", "--quiet", "--detach"]);
+    commit(&tree, "a");
+    let last = commit(&tree, "b");
+    tree.run(["checkout", "--quiet", "-"]);
+    assert_eq!(work(&tree).await, (last, 2, vec![]));
+    assert!(tree.is_salvaged().await.is_ok());
+    // Beside other work it was a trial, which is kept.
+    let own = commit(&tree, "c");
+    assert_eq!(work(&tree).await, (own, 1, vec![]));
+    // What was reset away was dropped on purpose.
+    let dropped = world.worktree("dropped").await;
+    dropped.run(["checkout", "--quiet", "--detach"]);
+    commit(&dropped, "a");
+    dropped.run(["reset", "--quiet", "--hard", "HEAD~1"]);
+    dropped.run(["switch", "--quiet", &dropped.branch]);
+    assert_eq!(work(&dropped).await.1, 0);
+}
+
+#[tokio::test]
 async fn a_copy_is_the_work_and_so_is_what_became_of_it() {
     let world = World::new().await;
     let copied = world.worktree("copied").await;

@@ -161,6 +161,13 @@ impl GitDir {
         entries(&log.unwrap_or_default())
     }
 
+    /// Commits on no branch that `HEAD` went away from to a branch or to another commit, newest first. One that was reset
+    /// away was dropped on purpose, and is none of them.
+    pub(super) fn left_on_no_branch(&self) -> Vec<Oid> {
+        let log = self.within.tail(&self.git.join("logs/HEAD"), LOG);
+        left_on_no_branch(&log.unwrap_or_default())
+    }
+
     /// All refs, and every commit that a log or an operation under way still names.
     pub(super) fn memory(&self) -> Memory {
         let mut memory = Memory::default();
@@ -236,6 +243,16 @@ fn packed(text: &str) -> impl Iterator<Item = (Oid, &str)> {
         let (oid, name) = line.split_once(' ')?;
         Some((oid.parse().ok()?, name))
     })
+}
+
+/// Git writes the commit itself where `HEAD` was on no branch (`checkout: moving from <commit> to <name>`, by `switch`, too).
+fn left_on_no_branch(log: &[u8]) -> Vec<Oid> {
+    let log = String::from_utf8_lossy(log);
+    let left = |line: &str| {
+        let (_, what) = line.split_once("\tcheckout: moving from ")?;
+        what.split(' ').next()?.parse().ok()
+    };
+    log.lines().rev().filter_map(left).collect()
 }
 
 /// The second name in each line of a log is where the ref went.

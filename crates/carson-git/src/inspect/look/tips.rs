@@ -7,6 +7,7 @@ use carson_core::untrusted::one_line;
 use super::Looking;
 use crate::inspect::bounds::{BRANCHES, REMEMBERED};
 use crate::inspect::gather::Gathered;
+use crate::inspect::git_dir::GitDir;
 use crate::inspect::work::{Tip, Tips, choose};
 use crate::oid::Oid;
 
@@ -34,7 +35,8 @@ impl Looking<'_> {
         self.found.beside = beside.map(|(name, oid)| (name, oid.into())).collect();
     }
 
-    /// Every branch of the session's with commits of its own, as far as they are whole.
+    /// Every branch of the session's with commits of its own, as far as they are whole. Where there is none, it is what it
+    /// committed on no branch before it came back: beside other work that may have been a trial.
     fn tips(&self, gathered: &mut Gathered<'_>, base: git2::Oid) -> Tips {
         let mut tip = |name: &str, oid: git2::Oid| {
             gathered.commit(oid).ok()?;
@@ -63,9 +65,15 @@ impl Looking<'_> {
         others.retain(|(_, oid)| seen.insert(*oid));
         let others = others.into_iter().take(REMEMBERED);
         let others = others.filter_map(|(name, oid)| tip(name, oid));
+        // One more than are compared: there are too many then.
+        let mut others: Vec<Tip> = others.take(BRANCHES + 1).collect();
+        if branch.is_none() && head.is_none() && others.is_empty() {
+            let left = self.said.own.iter().flat_map(GitDir::left_on_no_branch);
+            let mut left = left.take(REMEMBERED);
+            others.extend(left.find_map(|oid| tip(DETACHED, oid.git2())));
+        }
         Tips {
-            // One more than are compared: there are too many then.
-            others: others.take(BRANCHES + 1).collect(),
+            others,
             branch,
             head,
         }
