@@ -408,7 +408,7 @@ fn settle_commits(facts: &Facts) -> Settled {
         _ => match unjudged(facts)
             .or_else(|| strayed(facts))
             .or_else(|| too_large(facts))
-            .or_else(|| drifted(facts))
+            .or_else(|| drifted(&facts.drift))
             .or_else(|| unproven(facts))
             .or_else(|| facts.aimed.as_ref()?.risen().err())
         {
@@ -472,9 +472,11 @@ fn too_large(facts: &Facts) -> Option<String> {
     ))
 }
 
-/// Why whoever installs it gets an error, or what nobody chose.
-fn drifted(facts: &Facts) -> Option<String> {
-    let ((manifest, lock), more) = facts.drift.split_first()?;
+/// Why whoever installs it gets an error, or what nobody chose: of each manifest that asks for something else than on
+/// the base, its name, and what is wrong with its lock file.
+#[must_use]
+pub fn drifted(drift: &[(String, String)]) -> Option<String> {
+    let ((manifest, lock), more) = drift.split_first()?;
     let more = match more.len() {
         0 => String::new(),
         more => format!(", and {more} more"),

@@ -68,6 +68,7 @@ mod reached;
 mod record;
 pub mod recover;
 pub mod red_bases;
+mod refused_hosts;
 pub mod review_queue;
 mod roles;
 pub mod roll_up;

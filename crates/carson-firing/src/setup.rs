@@ -23,6 +23,7 @@ use tracing::warn;
 use crate::ctx::Ctx;
 use crate::live_log::{self, LiveLog};
 use crate::record::Record;
+use crate::refused_hosts::RefusedHosts;
 use crate::sandboxed_run;
 use crate::site::{BRANCH, Site, environment};
 use crate::toolchains;
@@ -175,8 +176,7 @@ async fn make(
         ..*site
     };
     toolchains::try_resolve(ctx, rec, &at).await?;
-    let done = lines(ctx, rec, site, &bench, ("", Some(missing.log()))).await?;
-    let text = said(ctx, site.repo, &done);
+    let (done, text) = lines(ctx, rec, site, &bench, ("", Some(missing.log()))).await?;
     if !passed(&done) {
         // First of all: what it left may have filled the disk on which the log is written.
         missing.give_up(ctx.home).await;
@@ -252,7 +252,7 @@ async fn in_bench(
     (then, log): (Then<'_>, Option<PathBuf>),
 ) -> Result<Result<(), Failed>, Halt> {
     let included = site.bench.has_included(&site.repo.include);
-    let done = lines(ctx, rec, site, site.bench, (&then.lines(), log)).await?;
+    let (done, text) = lines(ctx, rec, site, site.bench, (&then.lines(), log)).await?;
     if done.stopped == Some(StopReason::Cancelled) {
         return Err(Halt::Cancelled);
     }
@@ -260,7 +260,6 @@ async fn in_bench(
         let again = site.bench.include_again(&included);
         again.map_err(|failed| not_included(rec, site.repo, failed))?;
     }
-    let text = said(ctx, site.repo, &done);
     Ok(passed(&done).then_some(()).ok_or_else(|| Failed {
         how: how(site.repo, &done),
         said: text,
@@ -312,13 +311,14 @@ fn not_included(rec: &mut Record, repo: &Repo, (path, error): (PathBuf, std::io:
     carson_checks::refuse(&mut rec.checks, id, why)
 }
 
+/// Runs the lines. What they printed, and whom they could not reach, is for people.
 async fn lines(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     site: &Site<'_>,
     bench: &Bench,
     (then, log): (&str, Option<PathBuf>),
-) -> Result<Finished, Halt> {
+) -> Result<(Finished, String), Halt> {
     let setup = &site.repo.setup;
     ctx.runs_setup(&site.repo.name, log.as_deref());
     let title = format!("setup of {}", site.repo.name);
@@ -333,6 +333,7 @@ async fn lines(
         .arg(script(&setup.lines, then))
         .exact_env(environment(ctx, rec, site, bench)?)
         .confined(walls.profile());
+    let refused = RefusedHosts::so_far(rec);
     let done = supervise(&command, &limits, &ctx.cancel, |line| {
         if let Some(log) = &mut log {
             log.add(line.bytes);
@@ -342,7 +343,9 @@ async fn lines(
     .await
     .or_broken("running the setup")?;
     sandboxed_run::record_level(ctx, rec, &walls, Some(done.exit), &done.stderr.text()).await?;
-    Ok(done)
+    let said = said(ctx, site.repo, &done);
+    let refused = refused.since(ctx, rec);
+    Ok((done, said + &refused))
 }
 
 /// The lines in their order, in one shell, and what follows them. Each is said before what it prints. The last one may
@@ -367,7 +370,7 @@ fn passed(done: &Finished) -> bool {
 
 fn said(ctx: &Ctx<'_>, repo: &Repo, done: &Finished) -> String {
     let printed = done.stdout.text_without(|text| ctx.redacted(text));
-    format!("setup of {}\n{printed}", repo.name)
+    format!("setup of {}\n{printed}\n", repo.name)
 }
 
 /// How lines ended that did not pass.

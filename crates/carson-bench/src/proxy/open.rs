@@ -1,5 +1,6 @@
 //! A firing's proxy while it is open.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,13 @@ impl Proxy {
     /// What a session's environment says of it.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         self.egress.variables(self.handover.is_some())
+    }
+
+    /// How often each host was refused so far, by its name (`host:port`).
+    pub fn refused(&self) -> BTreeMap<String, u64> {
+        let hosts = self.egress.counts().into_iter();
+        let refused = hosts.filter(|host| host.refused > 0);
+        refused.map(|host| (host.host, host.refused)).collect()
     }
 
     /// When the provider may be asked again, as the headers of its last refusal say, and how long ago that was.

@@ -22,6 +22,7 @@ use crate::clean_rooms::{self, Holds};
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
+use crate::refused_hosts::RefusedHosts;
 use crate::room_command::RoomCommand;
 use carson_bench::bench::Bench;
 use carson_bench::private_dir;
@@ -94,6 +95,7 @@ pub(crate) async fn check(
             true => clean_rooms::begin(ctx, rec, placed, &seen, &commit).await?,
             false => None,
         };
+        let refused = RefusedHosts::so_far(rec);
         let (begins, has_begun) = oneshot::channel();
         let ahead = async {
             has_begun.await.ok()?;
@@ -113,7 +115,10 @@ pub(crate) async fn check(
                 return Ok(Check::NotReady(said));
             }
         };
-        let said = described(ctx, check, &done);
+        let mut said = described(ctx, check, &done);
+        if !done.success() {
+            said.push_str(&refused.since(ctx, rec));
+        }
         all_said.push_str(&said);
         keep_output(ctx, rec, "verify", &all_said);
         let told = in_short(&said);

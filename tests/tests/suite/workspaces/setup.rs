@@ -633,6 +633,49 @@ fn one_that_fails_in_the_clean_room_is_told_and_kept() {
     assert!(logs.stdout.contains("no such lock"), "{logs:#?}");
 }
 
+/// A package manager says of a lock file that does not fit what it says of much else.
+#[test]
+fn a_lock_file_that_was_forgotten_is_told_where_the_setup_fails_on_it() {
+    let asks = r#"echo '{"dependencies":{"is-number":"7.0.0"}}' > package.json"#;
+    let agent = format!("{asks}; git commit --quiet -am Ask; echo '[OK] done'");
+    let fails = "! grep -q is-number package.json || { echo run npm help; exit 1; }";
+    let fleet = with_setup(&agent, fails);
+    fleet.commit_to_main(&[("package.json", "{\"dependencies\":{}}\n")]);
+    let check = "[promise]\nrun = \"true\"\n[limits]\nmax_attempts = 1\n";
+    role(&fleet, &format!("{CHECKED}{check}"));
+    let ended = row(&fleet);
+    let reason = ended["reason"].as_str().unwrap();
+    for part in [
+        "in the clean room",
+        "package.json asks for other packages",
+        "package-lock.json",
+    ] {
+        assert!(reason.contains(part), "{part}: {reason}");
+    }
+}
+
+/// The package manager takes the refusal for an answer of the registry.
+#[test]
+fn a_host_that_was_refused_is_told_with_what_failed() {
+    let asks = "git ls-remote https://packages.example/widget";
+    let fleet = with_setup("echo '[OK] done'", asks);
+    role(&fleet, "egress = []\nstages = [\"execute\"]\n");
+    let told = "not connect to packages.example:443: `egress` of role hand";
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "SKIPPED", "{ended:#}");
+    let reason = ended["reason"].as_str().unwrap();
+    assert!(reason.contains(told), "{reason}");
+    // So it is where a check is what asks.
+    sets_up(&fleet, "true");
+    does(&fleet, &format!("{COMMIT}; echo '[OK] done'"));
+    let check = format!("[promise]\nrun = {asks:?}\n[limits]\nmax_attempts = 1\n");
+    role(&fleet, &format!("{CHECKED}{check}"));
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "FAILED", "{ended:#}");
+    let reason = ended["reason"].as_str().unwrap();
+    assert!(reason.contains(told), "{reason}");
+}
+
 #[test]
 fn what_is_included_is_no_work_and_replaces_nothing_of_the_repository_s() {
     let agent = "test \"$(cat local/plain)\" = plain; test \"$(cat README.md)\" = '# Widget'\n\
