@@ -190,7 +190,7 @@ pub(crate) struct LimitsSection {
     /// account's CLI tells of no calls.
     #[schemars(range(min = 1), extend("examples" = [300]))]
     max_tool_calls: Option<u32>,
-    /// The whole firing; what is there then is saved as a draft.
+    /// The whole firing; what is there then is saved as a draft, for which a remote that does not answer has 5 minutes more.
     #[serde(with = "As::<SomeTime>")]
     #[schemars(extend("examples" = ["2h"]))]
     wall_clock: Duration,

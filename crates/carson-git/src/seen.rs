@@ -36,6 +36,8 @@ const MEMORY_MB: u64 = 1536;
 const PACK_MB: u64 = 5 * 1024;
 /// MiB of a disk that a look leaves.
 const LEFT_MB: u64 = 8;
+/// MiB of the largest file that a look may write, below which its disk is as good as full.
+const FULL_MB: u64 = 64;
 /// Bytes of an answer: a diff of a megabyte, and lists.
 const ANSWER: usize = 16 << 20;
 /// Bytes of what a push would show that are written out to be searched, unless more are wanted.
@@ -117,6 +119,7 @@ impl Worktree {
         for (depth, within) in DEPTHS {
             let error = match self.ask(bench, dir, show, depth, within).await {
                 Ok(mut found) => {
+                    found.trouble.extend(full(&found, dir.path()));
                     found.trouble.extend(failed.as_ref().map(|why| {
                         let left = match depth {
                             Depth::Files => "its commits",
@@ -562,6 +565,13 @@ fn pack_mb(place: &Path) -> u64 {
         (disk.blocks_available() * disk.fragment_size()) >> 20
     });
     PACK_MB.min(free.saturating_sub(LEFT_MB) / 2).max(1)
+}
+
+/// What a look that met trouble may have met: those who refuse to write seldom say why.
+fn full(found: &Found, place: &Path) -> Option<String> {
+    let most = pack_mb(place);
+    let is_full = !found.trouble.is_empty() && most < FULL_MB;
+    is_full.then(|| format!("the disk of {} is full or nearly so", place.display()))
 }
 
 pub(crate) fn bounds() -> Bounds {

@@ -140,6 +140,8 @@ pub(super) fn take(top: &Path, ground: Ground<'_>) -> Result<Files, String> {
     let all = hidden.len();
     hidden.retain(|(path, oid, mode)| !residue.has(path, *oid, *mode));
     files.hidden.files -= (all - hidden.len()) as u64;
+    // A walk of layers meets them in another order than one of a copy.
+    hidden.sort_unstable();
     if !hidden.is_empty() {
         let mut edits = Edits::default();
         for one in hidden {

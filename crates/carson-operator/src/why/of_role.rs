@@ -1,10 +1,10 @@
 //! What a role would do now.
 
 use carson_config::Role;
-use carson_core::RoleName;
 use carson_core::admission::{Admission, Budget, Gate, UsageWindow, admit};
 use carson_core::breaker::Breaker;
 use carson_core::egress::EgressHost;
+use carson_core::{RoleName, SkipKind};
 use carson_firing::daemons::{Daemon, Life, daemons};
 use carson_home::Home;
 use carson_store::{Filter, Firing, PreflightRow, Store};
@@ -157,6 +157,9 @@ fn verdict(gate: &Gate, stops: &[Stop], now: DateTime<Utc>) -> String {
     let mut whole = stops.iter().filter(|stop| !stop.is_partial());
     let first = whole.next();
     match (&admission, first) {
+        (Admission::Skip(reason), _) if reason.kind() == SkipKind::OVERLAP => {
+            format!("it does not fire: {reason}")
+        }
         (Admission::Skip(reason), _) => format!("it is stopped: {reason}"),
         (Admission::Wait(why), _) => format!("it waits: {why}"),
         (Admission::Admit(_), Some(stop)) if stop.is_idle() => {
