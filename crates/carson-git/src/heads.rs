@@ -1,5 +1,6 @@
 //! What a remote offers before anything of it is here: its branches, and a few of its files.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,6 +12,9 @@ use crate::timeouts::ASK;
 
 /// How long the newest commit of a branch may take to come; a large one is not worth the wait.
 const PEEK: Duration = Duration::from_secs(60);
+
+/// How many files below directories are read at most.
+const MOST_BELOW: usize = 64;
 
 /// Where the peeked commit stands.
 const PEEKED: &str = "refs/carson/peek";
@@ -67,7 +71,8 @@ impl Remote {
         Ok(heads)
     }
 
-    /// The content of those of these files that a branch has. `dir` is an empty directory of ours.
+    /// The content of those of these files that a branch has; of a name that ends in `/`, what lies below it. `dir` is
+    /// an empty directory of ours.
     ///
     /// # Errors
     /// When the branch cannot be had in a minute.
@@ -89,14 +94,28 @@ impl Remote {
             return Err(self.refused(&done));
         }
         let mut found = Vec::new();
-        for name in names {
+        for name in peeked_names(dir, names).await {
             let show = Git::new(dir, "cat-file").args(["blob", &format!("{PEEKED}:{name}")]);
             if let Ok(content) = show.bytes().await {
-                found.push(((*name).to_owned(), content));
+                found.push((name, content));
             }
         }
         Ok(found)
     }
+}
+
+/// Each name, and in the place of a directory what lies below it, once.
+async fn peeked_names(dir: &Path, names: &[&str]) -> Vec<String> {
+    let (below, mut all): (Vec<&str>, Vec<&str>) =
+        names.iter().copied().partition(|name| name.ends_with('/'));
+    let list = Git::new(dir, "ls-tree").args(["-r", "-z", "--name-only", PEEKED, "--"]);
+    let listed = list.args(&below).text().await.unwrap_or_default();
+    let listed = listed.split('\0').filter(|name| !name.is_empty());
+    // Without a directory everything is listed.
+    all.extend(listed.take(if below.is_empty() { 0 } else { MOST_BELOW }));
+    let mut seen = HashSet::new();
+    all.retain(|name| seen.insert(*name));
+    all.into_iter().map(str::to_owned).collect()
 }
 
 /// The address from which a checkout was got.
@@ -197,5 +216,20 @@ mod tests {
             .await;
         let module = ("go.mod".to_owned(), b"module widget\n".to_vec());
         assert_eq!(found.unwrap(), [module]);
+    }
+
+    #[tokio::test]
+    async fn what_lies_below_a_directory_of_a_branch_can_be_read_too() {
+        let (dir, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let remote = repository(dir.path(), "main");
+        let below = dir.path().join("env/deep");
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::write(below.join("é.toml"), "a\n").unwrap();
+        std::fs::write(dir.path().join("environment"), "b\n").unwrap();
+        commit(dir.path());
+        let names = ["go.mod", "env/", "env/deep/é.toml", "none/"];
+        let found = remote.peek("main", &names, into.path()).await.unwrap();
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["go.mod", "env/deep/é.toml"]);
     }
 }
