@@ -254,4 +254,23 @@ mod tests {
             }
         }
     }
+    #[test]
+    fn the_documents_want_the_oldest_version_that_is_tested() {
+        let text = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+        let (readme, config) = (text("README.md"), text("docs/CONFIG.md"));
+        let needs = readme.lines().find(|line| line.contains("or a newer one"));
+        for (
+            _,
+            Agent {
+                program, oldest, ..
+            },
+        ) in &AGENTS
+        {
+            assert!(needs.unwrap().contains(&format!(" {oldest}")), "{program}");
+            let runs = format!("`engine = \"{program}\"` runs ");
+            let mut about = config.lines().filter(|line| line.starts_with(&runs));
+            let wanted = format!("({oldest} or newer)");
+            assert!(about.all(|line| line.contains(&wanted)), "{program}");
+        }
+    }
 }
