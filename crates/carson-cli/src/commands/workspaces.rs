@@ -21,7 +21,10 @@ pub async fn run(app: &App, action: Option<&WorkspacesAction>) -> Result<u8, Com
                 print::json(&found);
                 return Ok(0);
             }
-            let none = "there is no layer yet: the first firing in a repository makes one";
+            let none = match found.kind {
+                Workspaces::Copy => "there is no layer: copies stand on none",
+                _ => "there is no layer yet: the first firing in a repository makes one",
+            };
             let head = ["REPO", "LAYER", "SIZE", "USED", "WORKSPACES"];
             print::list(false, &found.layers, none, &head, row);
             print::line(&format!(

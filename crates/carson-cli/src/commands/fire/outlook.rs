@@ -27,7 +27,7 @@ pub fn passing() -> Steps {
             match step {
                 Step::Setup { repo, log } => {
                     let log = live::output_in(log.as_deref());
-                    print::error(&format!("the setup of {repo} runs, once{log}"));
+                    print::error(&format!("the setup of {repo} runs{log}"));
                 }
                 Step::Check(run) => {
                     print::error(&format!("the check runs on the untouched base: {run}"));
