@@ -501,13 +501,15 @@ fn the_setup_that_was_found_is_asked_for() {
     ];
     checkout(&fleet, "code", "main", &files);
     let repo = fleet.root().join("code");
-    for (home, lines, runs) in [("one", "\n\n", true), ("two", "\nno\n", false)] {
+    fs::write(repo.join(".worktreeinclude"), ".env.test\n").unwrap();
+    fs::write(repo.join(".env.test"), "A=1\n").unwrap();
+    for (home, lines, runs) in [("one", "\n\n\n", true), ("two", "\nno\nno\n", false)] {
         let args = ["--home", home, "init", "--repo", repo.to_str().unwrap()];
         let made = answers(&fleet, &args, lines);
         assert_eq!(made.code, Some(0), "{made:#?}");
         assert!(
             made.stdout
-                .contains("Run `npm ci` (by package-lock.json) once"),
+                .contains("Run `npm ci` (by package-lock.json) in the sandbox"),
             "{made:#?}"
         );
         let settings = fs::read_to_string(fleet.root().join(home).join("carson.toml")).unwrap();
@@ -515,11 +517,16 @@ fn the_setup_that_was_found_is_asked_for() {
         let setup = settings["repos"]["code"].get("setup");
         let setup = setup.and_then(toml::Value::as_array).map(Vec::len);
         assert_eq!(setup, runs.then_some(1), "{home}");
+        let include = settings["repos"]["code"].get("include");
+        let from = include.map(|include| include["from"].as_str().unwrap());
+        assert_eq!(from, runs.then_some(repo.to_str().unwrap()), "{home}");
         let says = match runs {
-            true => "it stands in the settings",
-            false => "take the # off `setup`",
+            true => ["npm ci makes workspaces", ".env.test is in every workspace"],
+            false => ["take the # off `setup`", "take the # off `include`"],
         };
-        assert!(made.stdout.contains(says), "{made:#?}");
+        for says in says {
+            assert!(made.stdout.contains(says), "{says}: {made:#?}");
+        }
     }
 }
 

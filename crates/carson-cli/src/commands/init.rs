@@ -2,9 +2,11 @@
 
 mod as_proposed;
 mod asked_check;
+mod asked_setup;
 mod patience;
 mod proposed;
 mod source;
+mod told_setup;
 mod written;
 
 use std::io::IsTerminal;
@@ -14,7 +16,6 @@ use carson_checks::{Checked, Health, Machine, Scene};
 use carson_config::{Fleet, ShippedRole, shipped_roles};
 use carson_core::limits::WorstDay;
 use carson_core::text::counted;
-use carson_core::untrusted::one_line;
 use carson_core::{Clock, EngineKind, KeepsTo};
 use carson_home::ForgeOpenError;
 use carson_operator::{Ask, roles};
@@ -29,16 +30,15 @@ use crate::commands::proposed_setup::{self, Proposal};
 use crate::commands::role_text::RoleText;
 use crate::error::CommandError;
 use crate::print;
+use asked_setup::Agreed;
 use proposed::Hosted;
 use source::{Source, Wanted};
-use written::{LEFT_OUT, Written};
+use written::Written;
 
 pub use as_proposed::as_proposed;
 
 /// The check without which there is no home.
 const PROGRAM: &str = ".program";
-/// Letters of a line that a question has.
-const SHOWN: usize = 200;
 /// The role of a new home.
 const FIRST_ROLE: &str = "implementer";
 
@@ -81,7 +81,7 @@ pub async fn run(app: &App, args: &Init) -> Result<u8, CommandError> {
         hosted,
         not_let_in: None,
         agreed: None,
-        sets_up: None,
+        holds: None,
         may_ask,
     };
     let done = match begun.home().await {
@@ -115,8 +115,8 @@ struct Begun<'a> {
     not_let_in: Option<String>,
     /// The check that was agreed on: nobody is asked twice.
     agreed: Option<Option<ProposedCheck>>,
-    /// Whether the setup that was found is to run.
-    sets_up: Option<bool>,
+    /// What of the setup that was found is to hold.
+    holds: Option<Agreed>,
     may_ask: bool,
 }
 
@@ -170,7 +170,7 @@ impl Begun<'_> {
         let check = match &self.agreed {
             Some(agreed) => agreed.clone(),
             None => {
-                let found = proposed_check(&source.files);
+                let found = proposed_check(&source.files, &proposal.setup);
                 let agreed = match self.may_ask {
                     true => {
                         let has_setup = !proposal.setup.is_empty();
@@ -181,12 +181,12 @@ impl Begun<'_> {
                 self.agreed.insert(agreed).clone()
             }
         };
-        let sets_up = match (self.sets_up, self.may_ask && !proposal.setup.is_empty()) {
-            (Some(said), _) => said,
-            (None, true) => agreed_setup(&proposal)?,
-            (None, false) => false,
+        let holds = match self.holds {
+            Some(said) => said,
+            None if self.may_ask => asked_setup::agreed(&proposal)?,
+            None => Agreed::default(),
         };
-        self.sets_up = Some(sets_up);
+        self.holds = Some(holds);
         let zone = args.zone.clone().unwrap_or_else(proposed::zone);
         let settings = app.layout.settings();
         let mut made = Made::begin(app)?;
@@ -196,7 +196,7 @@ impl Begun<'_> {
             hosted: &self.hosted,
             source: &source,
             proposal: &proposal,
-            sets_up,
+            holds,
             zone: &zone,
         });
         made.file(&settings, &text)?;
@@ -282,12 +282,10 @@ impl Done {
             }
         }
         print::line("next:");
-        if !self.scaffold.proposal.setup.is_empty() && begun.sets_up != Some(true) {
-            print::line(&format!(
-                "  edit {}: take the # off `setup`, where the check needs what that installs",
-                self.scaffold.settings.display()
-            ));
-        }
+        let Scaffold {
+            proposal, settings, ..
+        } = &self.scaffold;
+        told_setup::tell_next(proposal, begun.holds.unwrap_or_default(), settings);
         if begun.hosted.slug.is_some() {
             print::line(&format!("  {carson} labels bootstrap"));
         }
@@ -333,47 +331,7 @@ impl Done {
                  no check is run before a pull request is opened",
             ),
         }
-        if !self.scaffold.proposal.setup.is_empty() {
-            let lines = self.scaffold.proposal.setup.join("; ");
-            print::line(&match begun.sets_up {
-                Some(true) => format!(
-                    "setup: {lines} makes workspaces ready to work in; it stands in the settings"
-                ),
-                _ => format!(
-                    "setup: {lines} would make workspaces ready to work in; the settings have it behind a #"
-                ),
-            });
-        }
-        let proposal = &self.scaffold.proposal;
-        for left in &proposal.for_root {
-            let left = one_line(left, LEFT_OUT);
-            print::line(&format!("setup: left out, as no session has root: {left}"));
-        }
-        for unread in &proposal.unread {
-            let unread = one_line(unread, LEFT_OUT);
-            print::alarm(&format!(
-                "setup: nothing is proposed from what cannot be read: {unread}"
-            ));
-        }
-        if !proposal.toolchains.is_empty() {
-            let names = written::toolchains(&proposal.toolchains);
-            print::line(&format!(
-                "toolchains: {names} would give sessions what the repository's own files for it name; the settings have it \
-                 behind a #"
-            ));
-        }
-        if !proposal.include.is_empty() {
-            print::line(&format!(
-                "include: {} would be in every workspace; the settings have it behind a #",
-                proposal.include.join(", ")
-            ));
-        }
-        if !proposal.no_files.is_empty() {
-            print::line(&format!(
-                "include: .worktreeinclude names besides what is no file here: {}; include takes files, each by its name",
-                proposal.no_files.join(", ")
-            ));
-        }
+        told_setup::tell(&self.scaffold.proposal, begun.holds.unwrap_or_default());
         print::line(&format!("zone: {}", self.scaffold.zone));
         let day = written::DAY_USD;
         print::line(&format!(
@@ -414,30 +372,6 @@ fn agreed_forge(found: Option<Hosted>, may_ask: bool) -> Result<Hosted, CommandE
         "" | "y" | "yes" => found,
         _ => Hosted::LOCAL,
     })
-}
-
-/// Whether the operator wants at a terminal what makes workspaces ready to work in.
-fn agreed_setup(found: &Proposal) -> Result<bool, CommandError> {
-    let lines: Vec<String> = found
-        .setup
-        .iter()
-        .map(|line| one_line(line, SHOWN))
-        .collect();
-    print::line(&format!(
-        "Run `{}` (by {}) once in the sandbox, so that workspaces are ready to work in? (Enter for yes; \"no\" leaves it \
-         in the settings, behind a #)",
-        lines.join("; "),
-        found.by
-    ));
-    loop {
-        let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer)?;
-        match answer.trim().to_lowercase().as_str() {
-            "" | "y" | "yes" => return Ok(true),
-            "n" | "no" | "none" => return Ok(false),
-            _ => print::warning("yes or no? Another setup goes into the settings afterwards"),
-        }
-    }
 }
 
 /// Holds what was written against the same checks as what people write; what somebody can mend afterwards is no reason

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::home_files::{not_writable, write};
 use super::proposal_files::files_of;
 use super::proposed_check::proposed_check;
+use super::proposed_setup::proposed;
 use super::role_text::RoleText;
 use crate::app::App;
 use crate::error::CommandError;
@@ -140,7 +141,12 @@ impl NewRole {
             let hint = "[accounts.claude] with engine = \"claude\"";
             return Err(CommandError::usage(none).hint(hint));
         }
-        let check = proposed_check(&files_of(&repo.url, &repo.base).await);
+        let files = files_of(&repo.url, &repo.base).await;
+        let setup = match repo.setup.lines.is_empty() {
+            true => proposed(&files).setup,
+            false => repo.setup.lines.clone(),
+        };
+        let check = proposed_check(&files, &setup);
         let text = RoleText {
             like: self.like,
             title: self.title.as_deref(),

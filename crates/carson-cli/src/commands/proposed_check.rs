@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::proposed_setup::{REQUIREMENTS, ci};
 use super::repository_files::RepositoryFiles;
 
 /// A command that tests a repository.
@@ -20,28 +21,89 @@ const PLACEHOLDER: &str = "no test specified";
 /// A file, and the command that its text speaks for, if it does.
 type Speaks = (&'static str, fn(&str, &RepositoryFiles) -> Option<String>);
 
-const FILES: [Speaks; 6] = [
+const FILES: [Speaks; 11] = [
     ("package.json", npm),
     ("Cargo.toml", |_, _| Some("cargo test".into())),
     ("go.mod", |_, _| Some("go test ./...".into())),
-    ("pyproject.toml", |text, files| {
-        pytest(text.contains("pytest"), files)
-    }),
-    ("pytest.ini", |_, files| pytest(true, files)),
+    ("pyproject.toml", |text, _| pytest(text.contains("pytest"))),
+    ("pytest.ini", |_, _| pytest(true)),
+    (REQUIREMENTS[0], |text, _| pytest(text.contains("pytest"))),
+    (REQUIREMENTS[1], |text, _| pytest(text.contains("pytest"))),
+    (REQUIREMENTS[2], |text, _| pytest(text.contains("pytest"))),
+    (REQUIREMENTS[3], |text, _| pytest(text.contains("pytest"))),
+    (REQUIREMENTS[4], |text, _| pytest(text.contains("pytest"))),
     ("Makefile", |text, _| make(text)),
+];
+
+/// How lines of CI begin that test a repository.
+const TESTS: [&str; 24] = [
+    "pytest",
+    "python -m pytest",
+    "python3 -m pytest",
+    "python -m unittest",
+    "python3 -m unittest",
+    "poetry run pytest",
+    "uv run pytest",
+    "tox",
+    "nox",
+    "npm test",
+    "npm run test",
+    "pnpm test",
+    "yarn test",
+    "bun test",
+    "deno test",
+    "cargo test",
+    "go test",
+    "make test",
+    "make check",
+    "bundle exec rspec",
+    "bundle exec rake",
+    "mix test",
+    "dotnet test",
+    "composer test",
 ];
 
 /// The files that are looked at.
 pub fn files() -> impl Iterator<Item = &'static str> {
-    FILES.iter().map(|(name, _)| *name)
+    FILES.iter().map(|(name, _)| *name).chain(ci::WORKFLOWS)
 }
 
-/// The first command that a file speaks for.
-pub fn proposed_check(files: &RepositoryFiles) -> Option<ProposedCheck> {
-    FILES.iter().find_map(|(by, command)| {
+/// The first command that a file speaks for, else that CI runs; where a setup with these lines ran.
+pub fn proposed_check(files: &RepositoryFiles, setup: &[String]) -> Option<ProposedCheck> {
+    let by_files = FILES.iter().find_map(|(by, command)| {
         let run = command(&files.text(by)?, files)?;
         Some(ProposedCheck { run, by })
-    })
+    });
+    let by_ci = || {
+        ci::WORKFLOWS.into_iter().find_map(|by| {
+            let run = of_workflow(&files.text(by)?)?;
+            Some(ProposedCheck { run, by })
+        })
+    };
+    let found = by_files.or_else(by_ci)?;
+    let run = where_installed(found.run, setup);
+    Some(ProposedCheck { run, ..found })
+}
+
+/// The first plain line that tests something.
+fn of_workflow(text: &str) -> Option<String> {
+    let is_test = |line: &&str| TESTS.iter().any(|start| ci::after(line, start).is_some());
+    ci::commands(text)?.find(is_test).map(str::to_owned)
+}
+
+/// What installs Python's packages puts their programs where no `PATH` leads; without that the machine's own is
+/// found.
+fn where_installed(run: String, setup: &[String]) -> String {
+    let says = |word: &str| setup.iter().any(|line| line.contains(word));
+    let is_of_python = ["pytest", "python", "tox", "nox"];
+    if !is_of_python.iter().any(|start| run.starts_with(start)) {
+        return run;
+    }
+    match () {
+        () if says("poetry install") => format!("poetry run {run}"),
+        () if says(".venv") || says("uv sync") => format!("PATH=\"$PWD/.venv/bin:$PATH\" {run}"),
+        () => run,
+    }
 }
 
 fn npm(text: &str, files: &RepositoryFiles) -> Option<String> {
@@ -60,18 +122,8 @@ fn npm(text: &str, files: &RepositoryFiles) -> Option<String> {
     Some(found.map_or("npm test", |(_, run)| run).to_owned())
 }
 
-/// What installs the packages puts their programs where no `PATH` leads; without that the machine's own is
-/// found.
-fn pytest(is_used: bool, files: &RepositoryFiles) -> Option<String> {
-    let in_venv = ["requirements.txt", "uv.lock"];
-    let run = match () {
-        () if files.has("poetry.lock") => "poetry run pytest -q",
-        () if in_venv.iter().any(|file| files.has(file)) => {
-            "PATH=\"$PWD/.venv/bin:$PATH\" pytest -q"
-        }
-        () => "pytest -q",
-    };
-    is_used.then(|| run.to_owned())
+fn pytest(is_used: bool) -> Option<String> {
+    is_used.then(|| "pytest -q".to_owned())
 }
 
 /// A target of this name, and no variable.
@@ -86,12 +138,14 @@ fn make(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::proposed_setup::proposed;
     use super::*;
 
     fn of(files: &[(&str, &str)]) -> Option<String> {
         let own = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
         let files = RepositoryFiles::Peeked(files.iter().map(own).collect());
-        proposed_check(&files).map(|check| check.run)
+        let setup = proposed(&files).setup;
+        proposed_check(&files, &setup).map(|check| check.run)
     }
 
     #[test]
@@ -101,6 +155,7 @@ mod tests {
             package("jest"),
             package("echo \"Error: no test specified\" && exit 1"),
         );
+        let ci = ".github/workflows/ci.yml";
         for (files, found) in [
             (&[("package.json", jest.as_str())][..], Some("npm test")),
             (
@@ -129,6 +184,26 @@ mod tests {
                 Some("poetry run pytest -q"),
             ),
             (&[("Makefile", "test := 1\ntests:\n\ttest:\n")], None),
+            (
+                &[
+                    ("requirements.txt", ""),
+                    ("requirements-dev.txt", "pytest\n"),
+                ],
+                Some("PATH=\"$PWD/.venv/bin:$PATH\" pytest -q"),
+            ),
+            (
+                &[(
+                    ci,
+                    "- run: pip install tox\n- run: tox -e py312 ${{ x }}\n- run: tox\n",
+                )],
+                Some("PATH=\"$PWD/.venv/bin:$PATH\" tox"),
+            ),
+            (
+                &[(ci, "- run: |\n    pytest -q tests\n")],
+                Some("pytest -q tests"),
+            ),
+            (&[(ci, "- run: pytest\n  working-directory: api\n")], None),
+            (&[(ci, "- run: pytesting\n")], None),
             (&[], None),
         ] {
             assert_eq!(of(files).as_deref(), found, "{files:?}");

@@ -29,6 +29,20 @@ impl RepositoryFiles {
         }
     }
 
+    /// The names of those below a directory, which ends in `/`: in a checkout two deep, of those that were asked for
+    /// all.
+    pub fn below(&self, dir: &str) -> Vec<String> {
+        let mut all = match self {
+            Self::Checkout(root) => below(root, dir, 2),
+            Self::Peeked(files) => {
+                let names = files.keys().filter(|name| name.starts_with(dir));
+                names.cloned().collect()
+            }
+        };
+        all.sort();
+        all
+    }
+
     /// The checkout, where there is one: it alone has what git ignores.
     pub fn checkout(&self) -> Option<&Path> {
         match self {
@@ -36,6 +50,24 @@ impl RepositoryFiles {
             Self::Peeked(_) => None,
         }
     }
+}
+
+fn below(root: &Path, dir: &str, deep: u8) -> Vec<String> {
+    let entries = std::fs::read_dir(root.join(dir)).into_iter().flatten();
+    let mut all = Vec::new();
+    for entry in entries.flatten() {
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() => all.push(format!("{dir}{name}")),
+            Ok(kind) if kind.is_dir() && deep > 1 => {
+                all.extend(below(root, &format!("{dir}{name}/"), deep - 1));
+            }
+            _ => {}
+        }
+    }
+    all
 }
 
 /// Whether somebody works in this directory.

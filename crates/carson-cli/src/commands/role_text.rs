@@ -77,9 +77,10 @@ impl RoleText<'_> {
     }
 }
 
-/// A text of TOML, which JSON's are, too.
+/// A text of TOML. JSON's are, too, but for one letter that TOML wants escaped.
 pub fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let text = serde_json::Value::from(text).to_string();
+    text.replace('\u{7f}', "\\u007f")
 }
 
 /// Gives the line of this key another value; a comment behind it stays.
@@ -132,6 +133,13 @@ fn with_check(text: &mut String, check: Option<&ProposedCheck>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_text_is_one_of_toml() {
+        let text: String = (0..0x100).filter_map(char::from_u32).collect();
+        let written: toml::Table = format!("text = {}\n", quoted(&text)).parse().unwrap();
+        assert_eq!(written["text"].as_str(), Some(text.as_str()));
+    }
 
     #[test]
     fn a_list_of_tools_is_a_comment_where_nobody_holds_to_it() {

@@ -37,7 +37,7 @@ pub async fn as_proposed(app: &App, role: &str) -> Result<Option<String>, Comman
         hosted: Hosted::LOCAL,
         not_let_in: None,
         agreed: None,
-        sets_up: None,
+        holds: None,
         may_ask: false,
     };
     let source = begun.scaffold().await?.keep().source;

@@ -1,10 +1,13 @@
 //! What `carson init` writes into the settings, with what somebody may want to change.
 
+use std::path::Path;
+
 use carson_config::Toolchain;
 use carson_core::EngineKind;
 use carson_core::untrusted::one_line;
 use carson_forge::OPENERS;
 
+use super::asked_setup::Agreed;
 use super::proposed::Hosted;
 use super::source::Source;
 use crate::args::Init;
@@ -24,8 +27,8 @@ pub struct Written<'a> {
     pub hosted: &'a Hosted,
     pub source: &'a Source,
     pub proposal: &'a Proposal,
-    /// Whether its setup is to run.
-    pub sets_up: bool,
+    /// What of that is to hold.
+    pub holds: Agreed,
     /// The IANA name of the fleet's time zone.
     pub zone: &'a str,
 }
@@ -38,7 +41,7 @@ pub fn settings(of: &Written<'_>) -> String {
         hosted,
         source,
         proposal,
-        sets_up,
+        holds,
         zone,
     } = *of;
     let Source {
@@ -56,7 +59,7 @@ pub fn settings(of: &Written<'_>) -> String {
         quoted(url),
         quoted(base),
     );
-    text.push_str(&setup_text(proposal, sets_up, url));
+    text.push_str(&setup_text(proposal, holds, source.files.checkout()));
     text.push_str(&forge_text(args, hosted));
     text.push_str(&format!("\n[accounts.{engine}]\nengine = \"{engine}\"\n"));
     if let Some(binary) = &args.binary {
@@ -97,7 +100,7 @@ pub fn settings(of: &Written<'_>) -> String {
 }
 
 /// What makes workspaces ready to work in, or would, where the operator has not decided that.
-fn setup_text(proposal: &Proposal, sets_up: bool, url: &str) -> String {
+fn setup_text(proposal: &Proposal, holds: Agreed, checkout: Option<&Path>) -> String {
     let listed = |all: &[String]| {
         let all: Vec<String> = all.iter().map(|one| quoted(one)).collect();
         format!("[{}]", all.join(", "))
@@ -105,16 +108,20 @@ fn setup_text(proposal: &Proposal, sets_up: bool, url: &str) -> String {
     let mut text = String::new();
     if !proposal.setup.is_empty() {
         let (by, lines) = (&proposal.by, listed(&proposal.setup));
-        text.push_str(&match sets_up {
+        text.push_str(&match holds.setup {
             true => format!("# So every workspace is ready to work in ({by}; docs/WORKSPACES.md):\nsetup = {lines}\n"),
             false => format!(
                 "# Without the # every workspace is ready to work in ({by}; docs/WORKSPACES.md):\n# setup = {lines}\n"
             ),
         });
     }
-    for left in &proposal.for_root {
+    for left in &proposal.left_out {
         let left = one_line(left, LEFT_OUT);
-        text.push_str(&format!("# Left out, as no session has root: {left}\n"));
+        text.push_str(&format!("# Left out, {left}\n"));
+    }
+    for rest in &proposal.not_taken {
+        let rest = one_line(rest, LEFT_OUT);
+        text.push_str(&format!("# Not taken over: {rest}\n"));
     }
     for unread in &proposal.unread {
         let unread = one_line(unread, LEFT_OUT);
@@ -126,10 +133,11 @@ fn setup_text(proposal: &Proposal, sets_up: bool, url: &str) -> String {
         let names = toolchains(&proposal.toolchains);
         text.push_str(&format!("# toolchains = [{names}]\n"));
     }
-    if !proposal.include.is_empty() {
-        let (from, files) = (quoted(url), listed(&proposal.include));
+    if let Some(from) = checkout.filter(|_| !proposal.include.is_empty()) {
+        let (from, files) = (quoted(&from.to_string_lossy()), listed(&proposal.include));
+        let mark = if holds.include { "" } else { "# " };
         text.push_str(&format!(
-            "# include = {{ from = {from}, files = {files} }}\n"
+            "{mark}include = {{ from = {from}, files = {files} }}\n"
         ));
     }
     text

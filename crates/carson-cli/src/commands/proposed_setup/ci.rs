@@ -4,7 +4,7 @@
 //! CI fills in, is left out.
 
 /// Workflows by the names that most have.
-pub(super) const WORKFLOWS: [&str; 8] = [
+pub(in crate::commands) const WORKFLOWS: [&str; 8] = [
     ".github/workflows/ci.yml",
     ".github/workflows/ci.yaml",
     ".github/workflows/test.yml",
@@ -36,16 +36,13 @@ const INSTALLS: [&str; 17] = [
     "flutter pub get",
 ];
 
-/// The same with a tool that installs for the whole machine, unless it is one of an environment.
+/// The same with a tool that installs for the whole machine.
 const PIPS: [&str; 4] = [
     "pip install",
     "pip3 install",
     "python -m pip install",
     "python3 -m pip install",
 ];
-
-/// Makes that environment.
-const VENV: &str = "python3 -m venv .venv";
 
 /// What installs for the machine or a user, or tools of CI's own.
 const NOT_HERE: [&str; 6] = [
@@ -59,33 +56,30 @@ const NOT_HERE: [&str; 6] = [
 
 /// The lines of a workflow that install something, each once; `None` where some run in another directory.
 pub(super) fn installs(workflow: &str) -> Option<Vec<String>> {
-    // Its lines would run in another place than they were written for.
-    if workflow.contains("working-directory:") {
-        return None;
-    }
     let mut found: Vec<String> = Vec::new();
-    for line in workflow.lines().filter_map(command) {
-        let wanted = match of_pip(line) {
-            Some(rest) if found.iter().any(|line| line == VENV) => {
-                vec![format!(".venv/bin/pip install {rest}")]
-            }
-            Some(rest) => vec![VENV.to_owned(), format!(".venv/bin/pip install {rest}")],
-            // Whoever reads them decides what becomes of lines for root.
-            None if after(line, "sudo").is_some_and(|rest| rest.contains(" install")) => {
-                vec![line.to_owned()]
-            }
-            None if INSTALLS.iter().any(|start| after(line, start).is_some()) => {
-                vec![line.to_owned()]
-            }
-            None => continue,
-        };
-        for line in wanted {
-            if !found.contains(&line) {
-                found.push(line);
-            }
+    for line in commands(workflow)?.filter(|line| is_here(line) && is_wanted(line)) {
+        if found.iter().all(|known| known != line) {
+            found.push(line.to_owned());
         }
     }
     Some(found)
+}
+
+/// Whether it installs something in the repository, or for root: whoever reads it decides what becomes of that.
+fn is_wanted(line: &str) -> bool {
+    of_pip(line)
+        || after(line, "sudo").is_some_and(|rest| rest.contains(" install"))
+        || INSTALLS.iter().any(|start| after(line, start).is_some())
+}
+
+fn is_here(line: &str) -> bool {
+    line.split(' ').all(|word| !NOT_HERE.contains(&word))
+}
+
+/// The plain lines of a workflow's scripts; `None` where some run in another directory: they would run in another place
+/// than they were written for.
+pub(in crate::commands) fn commands(workflow: &str) -> Option<impl Iterator<Item = &str>> {
+    (!workflow.contains("working-directory:")).then(|| workflow.lines().filter_map(command))
 }
 
 /// A line of a step's script, if it is as plain as that: `run: npm ci`, `- run: npm ci`, or one of
@@ -95,20 +89,19 @@ fn command(line: &str) -> Option<&str> {
     let line = line.strip_prefix("- ").unwrap_or(line).trim_start();
     let line = line.strip_prefix("run:").unwrap_or(line).trim();
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/@:+-[],".contains(letter);
-    let is_here = |line: &str| line.split(' ').all(|word| !NOT_HERE.contains(&word));
-    (line.chars().all(is_plain) && is_here(line)).then_some(line)
+    line.chars().all(is_plain).then_some(line)
 }
 
-/// What pip is to install; not pip itself.
-fn of_pip(line: &str) -> Option<&str> {
-    let rest = PIPS.iter().find_map(|start| after(line, start))?;
-    let mut wanted = rest.split(' ').filter(|word| !word.starts_with('-'));
+/// Whether pip is to install something; not pip itself.
+fn of_pip(line: &str) -> bool {
+    let rest = PIPS.iter().find_map(|start| after(line, start));
     let tools = ["pip", "setuptools", "wheel"];
-    wanted.any(|word| !tools.contains(&word)).then_some(rest)
+    let wanted = |word: &str| !word.is_empty() && !word.starts_with('-') && !tools.contains(&word);
+    rest.is_some_and(|rest| rest.split(' ').any(wanted))
 }
 
 /// What follows these words.
-fn after<'l>(line: &'l str, start: &str) -> Option<&'l str> {
+pub(in crate::commands) fn after<'l>(line: &'l str, start: &str) -> Option<&'l str> {
     let rest = line.strip_prefix(start)?;
     (rest.is_empty() || rest.starts_with(' ')).then(|| rest.trim_start())
 }
@@ -145,9 +138,8 @@ jobs:
         let wanted = [
             "npm ci --legacy-peer-deps",
             "sudo apt-get install -y libpq-dev",
-            "python3 -m venv .venv",
-            ".venv/bin/pip install -r requirements.txt",
-            ".venv/bin/pip install -e .[test]",
+            "pip install -r requirements.txt",
+            "pip install -e .[test]",
             "go mod download",
         ];
         assert_eq!(found, wanted);
