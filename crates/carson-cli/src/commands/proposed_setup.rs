@@ -12,6 +12,7 @@ mod told;
 use std::path::{Component, Path};
 
 use carson_config::Toolchain;
+use carson_core::untrusted::one_line;
 
 use super::repository_files::RepositoryFiles;
 use here::fitted;
@@ -122,7 +123,16 @@ fn toolchains(files: &RepositoryFiles) -> Vec<Toolchain> {
     there.map(|(one, _)| one).collect()
 }
 
+/// Letters of a step where people are told all of them.
+const SHOWN: usize = 200;
+
 impl Proposal {
+    /// Its steps for people, on one line.
+    pub fn shown(&self) -> String {
+        let steps = self.setup.iter().map(|step| one_line(step, SHOWN));
+        steps.collect::<Vec<String>>().join("; ")
+    }
+
     /// What the repository tells other agents: the first file that has steps which work here counts. What it says
     /// besides, and what the others say, is named.
     fn told(&mut self, files: &RepositoryFiles) {

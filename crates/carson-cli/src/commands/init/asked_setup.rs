@@ -6,7 +6,7 @@ use crate::commands::proposed_setup::Proposal;
 use crate::error::CommandError;
 use crate::print;
 
-/// Letters of a line, or of a list, that a question has.
+/// Letters of a list that a question has.
 const SHOWN: usize = 200;
 
 /// What of a proposal holds from the beginning; the rest stands behind a `#`.
@@ -20,14 +20,9 @@ pub struct Agreed {
 
 /// What the operator wants of it at a terminal.
 pub fn agreed(found: &Proposal) -> Result<Agreed, CommandError> {
-    let lines: Vec<String> = found
-        .setup
-        .iter()
-        .map(|line| one_line(line, SHOWN))
-        .collect();
     let setup = format!(
         "Run `{}` (by {}) in the sandbox, so that workspaces are ready to work in?",
-        lines.join("; "),
+        found.shown(),
         found.by
     );
     let files = one_line(&found.include.join(", "), SHOWN);

@@ -12,7 +12,7 @@ use crate::print;
 /// What was found, and what holds of it.
 pub fn tell(proposal: &Proposal, agreed: Agreed) {
     if !proposal.setup.is_empty() {
-        let (lines, by) = (proposal.setup.join("; "), &proposal.by);
+        let (lines, by) = (proposal.shown(), &proposal.by);
         print::line(&match agreed.setup {
             true => format!(
                 "setup: {lines} makes workspaces ready to work in (by {by}); it stands in the settings"

@@ -80,6 +80,8 @@ fn no_command_of_a_container_begins_where_another_went() {
     let found = of(&[(".devcontainer.json", dev)]);
     let wanted = ["(\ncd web && npm ci\n)", "(\ncd api\nmake deps\n)", "make"];
     assert_eq!(found.setup, wanted);
+    let shown = "( cd web && npm ci ); ( cd api make deps ); make";
+    assert_eq!(found.shown(), shown);
 }
 
 #[test]
