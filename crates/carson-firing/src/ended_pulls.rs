@@ -154,8 +154,11 @@ async fn follow_branches(
         let now = mirror.fetched(&pull.head).await?;
         let pushed = row.pushed_sha.and_then(|commit| commit.parse::<Oid>().ok());
         let is_gone = now.is_none();
-        let merged = match now.or(pushed) {
-            Some(head) => mirror.is_merged(&Sides { head, base }).await?,
+        let merged = match now.or(pushed.clone()) {
+            Some(head) => {
+                let sides = Sides { head, base };
+                mirror.has_come_in(&sides, pushed.as_ref()).await?
+            }
             None => false,
         };
         if merged {
@@ -240,7 +243,7 @@ pub async fn merge_branch(
     expected: Option<&str>,
 ) -> Result<Oid, PullError> {
     let mirror = home.mirror(repo);
-    let sides = sides(home, repo, pull).await?;
+    let (sides, pushed) = sides(home, repo, pull).await?;
     if let Some(expected) = expected.filter(|expected| sides.head.as_str() != *expected) {
         return Err(PullError::Forge(ForgeError::HeadMoved {
             number: pull.number,
@@ -249,7 +252,7 @@ pub async fn merge_branch(
         }));
     }
     // Somebody did that before; it was only not noted.
-    if mirror.is_merged(&sides).await? {
+    if mirror.has_come_in(&sides, pushed.as_ref()).await? {
         return Ok(sides.base);
     }
     let title = untrusted::one_line(&pull.title, TITLE_MAX);
@@ -262,8 +265,9 @@ pub async fn merge_branch(
 /// # Errors
 /// When its branch is gone, or the remote cannot be reached.
 pub async fn is_in_its_base(home: &Home, repo: &Repo, pull: &Pull) -> Result<bool, PullError> {
-    let sides = sides(home, repo, pull).await?;
-    Ok(home.mirror(repo).is_merged(&sides).await?)
+    let (sides, pushed) = sides(home, repo, pull).await?;
+    let mirror = home.mirror(repo);
+    Ok(mirror.has_come_in(&sides, pushed.as_ref()).await?)
 }
 
 /// What a pull request changes, as a diff.
@@ -271,20 +275,19 @@ pub async fn is_in_its_base(home: &Home, repo: &Repo, pull: &Pull) -> Result<boo
 /// # Errors
 /// When its branch is gone, or the remote cannot be reached.
 pub async fn diff(home: &Home, repo: &Repo, pull: &Pull) -> Result<String, PullError> {
-    let sides = sides(home, repo, pull).await?;
+    let (sides, _) = sides(home, repo, pull).await?;
     Ok(home.mirror(repo).diff(&sides).await?)
 }
 
-/// Both branches, as the remote has them now; of one that is gone what its firing pushed.
-async fn sides(home: &Home, repo: &Repo, pull: &Pull) -> Result<Sides, PullError> {
+/// Both branches, as the remote has them now, of one that is gone what its firing pushed; and that.
+async fn sides(home: &Home, repo: &Repo, pull: &Pull) -> Result<(Sides, Option<Oid>), PullError> {
     let mirror = home.mirror(repo);
     mirror.refresh().await?;
     let base = mirror.resolve(&pull.base).await?;
-    if let Some(head) = mirror.fetched(&pull.head).await? {
-        return Ok(Sides { head, base });
-    }
     let row = home.store.firing_of_pull(&repo.name, pull.number).await?;
-    let pushed = row.and_then(|row| row.pushed_sha?.parse().ok());
-    let head = pushed.ok_or_else(|| PullError::NoBranch(pull.head.clone()))?;
-    Ok(Sides { head, base })
+    let pushed = row.and_then(|row| row.pushed_sha?.parse::<Oid>().ok());
+    let head = mirror.fetched(&pull.head).await?;
+    let head = head.or_else(|| pushed.clone());
+    let head = head.ok_or_else(|| PullError::NoBranch(pull.head.clone()))?;
+    Ok((Sides { head, base }, pushed))
 }

@@ -4,11 +4,9 @@
 use git2::{Repository, Sort};
 
 use crate::error::GitError;
+use crate::merging::MOST;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
-
-/// Commits of a base that are looked at: months of a busy repository.
-const MOST: usize = 10_000;
 
 /// Work that may have come into a base.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,8 @@
 //! Carson pushes no protected branch by itself. A merge is an operator's act, for a forge that holds no
 //! branches: made in the store, from the base as the remote has it, and pushed without force.
 
+use git2::Repository;
+
 use crate::bare::Bare;
 use crate::error::GitError;
 use crate::git::{Git, detail, parse};
@@ -16,6 +18,29 @@ pub struct Sides {
     pub head: Oid,
     /// Where it is to come.
     pub base: Oid,
+}
+
+/// Commits of a base that are looked at: months of a busy repository.
+pub(crate) const MOST: usize = 10_000;
+
+/// Whether a head has changes of its own, or commits that a merge brought into the base: it is none of those at which the base
+/// itself once stood.
+fn brings_something(
+    repo: &Repository,
+    head: git2::Oid,
+    base: git2::Oid,
+) -> Result<bool, git2::Error> {
+    let Ok(fork) = repo.merge_base(head, base) else {
+        return Ok(true);
+    };
+    if fork != head {
+        let tree = |oid| repo.find_commit(oid).map(|commit| commit.tree_id());
+        return Ok(tree(head)? != tree(fork)?);
+    }
+    let mut line = repo.revwalk()?;
+    line.push(base)?;
+    line.simplify_first_parent()?;
+    Ok(!line.take(MOST).flatten().any(|oid| oid == head))
 }
 
 /// A file that differs between the two. One that was renamed is one that went and one that came.
@@ -41,6 +66,24 @@ impl Mirror {
     pub async fn fetched(&self, branch: &str) -> Result<Option<Oid>, GitError> {
         let name = format!("refs/remotes/origin/{branch}");
         self.bare.ref_target(&name).await
+    }
+
+    /// Whether the work of a branch is in its base: `head` is where the branch stands, `pushed` what was pushed there at last. A
+    /// branch that was set back to the base, or beside it with nothing in it, tells of no merge: then what was pushed decides.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub async fn has_come_in(&self, sides: &Sides, pushed: Option<&Oid>) -> Result<bool, GitError> {
+        let Sides { head, base } = sides.clone();
+        let (at, to) = (head.git2(), base.git2());
+        let brings = move |repo: &Repository| brings_something(repo, at, to);
+        match pushed.filter(|pushed| **pushed != head) {
+            Some(pushed) if !self.kept().bare.read(brings).await? => {
+                let head = pushed.clone();
+                self.is_merged(&Sides { head, base }).await
+            }
+            _ => self.is_merged(sides).await,
+        }
     }
 
     /// Whether the base has all that the head brings: in its history, or as changes that a person
@@ -239,6 +282,58 @@ mod tests {
         // What is gone is in nothing.
         let gone = head(&"f".repeat(40).parse().unwrap(), &merged);
         assert!(!world.mirror.is_merged(&gone).await.unwrap());
+    }
+
+    /// Somebody sets the branch of a pull request back, or puts something empty in its place: nothing of it is in the base.
+    #[tokio::test]
+    async fn a_branch_that_was_set_back_tells_of_no_merge() {
+        let world = World::new().await;
+        let pushed = world.upstream("carson/hand/1", "src/two.rs", "two\n");
+        world.mirror.refresh().await.unwrap();
+        let main = world.mirror.resolve("main").await.unwrap();
+        let seed = world.seed();
+        let tree = format!("{main}^{{tree}}");
+        let empty = git(
+            &seed,
+            ["commit-tree", &tree, "-p", main.as_str(), "-m", "Empty"],
+        );
+        let empty: Oid = empty.trim().parse().unwrap();
+        git(
+            &seed,
+            [
+                "push",
+                "--quiet",
+                "../origin.git",
+                &format!("{empty}:refs/heads/empty"),
+            ],
+        );
+        world.mirror.refresh().await.unwrap();
+        let come_in = async |head: &Oid, base: &Oid| {
+            let (head, base) = (head.clone(), base.clone());
+            let sides = Sides { head, base };
+            world
+                .mirror
+                .has_come_in(&sides, Some(&pushed))
+                .await
+                .unwrap()
+        };
+        for head in [&main, &empty] {
+            assert!(!come_in(head, &main).await, "{head}");
+        }
+        // Once what was pushed is there, it is, wherever the branch stands.
+        let sides = Sides {
+            head: pushed.clone(),
+            base: main.clone(),
+        };
+        let merged = world
+            .mirror
+            .merge(&sides, "main", "Merge it")
+            .await
+            .unwrap();
+        world.mirror.refresh().await.unwrap();
+        for head in [&main, &merged, &pushed] {
+            assert!(come_in(head, &merged).await, "{head}");
+        }
     }
 
     /// The remote is somebody's checkout, as `carson init` takes it.
