@@ -1,8 +1,8 @@
-//! What git in a worktree on layers is told.
+//! What git in a worktree is told.
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carson_config::Included;
 use carson_git::{config_value, ignore_pattern};
@@ -15,15 +15,19 @@ use crate::layers::EXCLUDE;
 
 impl Bench {
     /// Tells git in the bench's repository what the setup left and what was included, so that no session
-    /// takes it for its work; and whom to ask what was written, so that it need not look at every file.
+    /// takes it for its work; and on layers whom to ask what was written, so that it need not look at every file.
     ///
     /// # Errors
     /// What the file system says.
     pub fn tell_git(&self, home: &Home, files: &[Included]) -> std::io::Result<()> {
-        let Some(layered) = self.layered() else {
+        let layered = self.layered();
+        let below = layered
+            .as_ref()
+            .map(|layered| layered.overlay.lower.as_slice());
+        self.exclude_given(below.unwrap_or_default(), files)?;
+        let Some(layered) = layered else {
             return Ok(());
         };
-        self.exclude_given(&layered.overlay, files)?;
         let Some(asked) = self.who_knows(home, &layered.overlay) else {
             return Ok(());
         };
@@ -36,9 +40,10 @@ impl Bench {
         )
     }
 
-    fn exclude_given(&self, overlay: &Overlay, files: &[Included]) -> std::io::Result<()> {
-        let lists = overlay.lower.iter();
-        let lists = lists.filter_map(|tree| fs::read_to_string(tree.with_file_name(EXCLUDE)).ok());
+    fn exclude_given(&self, below: &[PathBuf], files: &[Included]) -> std::io::Result<()> {
+        let lists = below
+            .iter()
+            .filter_map(|tree| fs::read_to_string(tree.with_file_name(EXCLUDE)).ok());
         let mut all: String = lists.collect();
         for file in files {
             all.push_str(&(ignore_pattern(&file.to) + "\n"));

@@ -91,13 +91,26 @@ impl Worktree {
         let Some(bench) = self.path.parent().filter(|bench| bench.is_dir()) else {
             return self.seen(Found::default(), None).await;
         };
-        if self.is_setting_up() {
+        if self.is_unready() {
             let nothing = Found {
                 exists: self.path.is_dir(),
                 ..Found::default()
             };
             return self.seen(nothing, None).await;
         }
+        self.look(bench, show).await
+    }
+
+    /// Takes over earlier work that was joined with the base here: the commit with which sessions begin.
+    ///
+    /// # Errors
+    /// As [`inspect`](Self::inspect).
+    pub async fn inspect_joined(&self) -> Result<Oid, GitError> {
+        let bench = self.path.parent().unwrap_or(&self.path);
+        Ok(self.look(bench, false).await?.tip)
+    }
+
+    async fn look(&self, bench: &Path, show: bool) -> Result<Seen, GitError> {
         let dir = ScratchDir::new(self.mirror.path(), "look")?;
         let mut found = self.found(bench, &dir, show).await?;
         if found.unreadable > 0 && self.open_up(bench, &dir).await? > 0 {
@@ -286,7 +299,13 @@ impl Worktree {
             );
             found.trouble.push(why);
         }
-        let tip = self.tip().await?;
+        let tip = match &found.branch {
+            Some(_) => self
+                .branch_tip()
+                .await?
+                .unwrap_or_else(|| self.base.clone()),
+            None => self.tip().await?,
+        };
         let mut seen = Seen {
             stray: self.stray(&tip, &found).await?,
             unsaved: self.unsaved(&found).await?,

@@ -1,16 +1,17 @@
-//! A setup runs in a worktree that is a copy, before any session.
+//! What is done in a worktree before any session: a setup runs in one that is a copy, and earlier work is joined with the base.
 //!
-//! Two notes beside the worktree, where neither the setup nor a session writes, tell what it left from work: one
-//! stands while it runs, and for good where it did not end well, and a look takes nothing then; the other names what lay
-//! there when it had ended well.
+//! Notes beside the worktree, where neither the setup nor a session writes, tell what these left from work: one
+//! stands while it goes on, and for good where it did not end well, and a look takes nothing then; of a setup, another names
+//! what lay there when it had ended well.
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use crate::durable;
 use crate::error::{GitError, io};
 use crate::inspect::look::Depth;
 use crate::inspect::note_residue::NoteResidue;
-use crate::inspect::residue::{RESIDUE, commits_beside};
+use crate::inspect::residue::{RESIDUE, commits_beside, given_beside};
 use crate::kept;
 use crate::private::BEGAN;
 use crate::scratch::ScratchDir;
@@ -19,6 +20,8 @@ use crate::worktree::Worktree;
 
 /// The note of a worktree in which a setup runs, among those of how it began.
 const SETTING_UP: &str = "setting-up";
+/// The note of a worktree into which earlier work is brought, in the same place.
+const JOINING: &str = "joining";
 
 /// Whether a setup runs in the copy of the bench at this place, or ended there in another way than well.
 #[must_use]
@@ -32,8 +35,7 @@ impl Worktree {
     /// # Errors
     /// When the note cannot be written.
     pub fn begin_setup(&self) -> Result<(), GitError> {
-        let note = self.began().dir.join(SETTING_UP);
-        std::fs::write(&note, "").map_err(|source| io(&note, source))
+        self.begin(SETTING_UP)
     }
 
     /// Notes that the setup has ended well: what is done in it from here on is work, after a power cut, too.
@@ -41,14 +43,59 @@ impl Worktree {
     /// # Errors
     /// When the note stays: no session may begin.
     pub fn end_setup(&self) -> Result<(), GitError> {
-        let note = self.began().dir.join(SETTING_UP);
+        self.end(SETTING_UP)
+    }
+
+    /// Notes that earlier work is brought into it, before any session: until [`end_joining`](Self::end_joining) it is where it
+    /// was, and nothing here is work.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn begin_joining(&self) -> Result<(), GitError> {
+        self.begin(JOINING)
+    }
+
+    /// Notes that all who ask later know where its sessions begin: what is done in it from here on is work.
+    ///
+    /// # Errors
+    /// When the note stays: no session may begin.
+    pub fn end_joining(&self) -> Result<(), GitError> {
+        self.end(JOINING)
+    }
+
+    /// Notes where files of the operator's lie in it: what is at these paths is no work, whatever a session or a test writes
+    /// there, unless it is tracked.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn note_given<'p>(&self, paths: impl Iterator<Item = &'p Path>) -> Result<(), GitError> {
+        let lines = paths.flat_map(|path| [path.as_os_str().as_bytes(), &[0]]);
+        let lines = lines.collect::<Vec<_>>().concat();
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let note = given_beside(&self.began().residue);
+        std::fs::write(&note, lines).map_err(|source| io(&note, source))?;
+        durable::name(&note, &self.began().dir)
+    }
+
+    fn begin(&self, note: &str) -> Result<(), GitError> {
+        let note = self.began().dir.join(note);
+        std::fs::write(&note, "").map_err(|source| io(&note, source))
+    }
+
+    fn end(&self, note: &str) -> Result<(), GitError> {
+        let note = self.began().dir.join(note);
         std::fs::remove_file(&note).map_err(|source| io(&note, source))?;
         durable::name(&note, &self.began().dir)
     }
 
-    /// Whether one runs in it, or has ended in another way than well.
-    pub(crate) fn is_setting_up(&self) -> bool {
-        self.path.parent().is_some_and(setup_runs_in)
+    /// Whether one of these goes on in it, or has ended in another way than well: no session has been there.
+    pub(crate) fn is_unready(&self) -> bool {
+        let dir = self.began().dir;
+        [SETTING_UP, JOINING]
+            .iter()
+            .any(|note| dir.join(note).exists())
     }
 
     /// Notes what a setup left in a copy, so that no look takes it for a session's work. To be called before any

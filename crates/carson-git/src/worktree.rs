@@ -41,15 +41,16 @@ impl Worktree {
     }
 
     /// The branch's newest commit, as of the last look at the session's repository; the base when
-    /// it never had another.
+    /// it never had another, or no session has begun.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub async fn tip(&self) -> Result<Oid, GitError> {
-        Ok(self
-            .branch_tip()
-            .await?
-            .unwrap_or_else(|| self.base.clone()))
+        let tip = match self.is_unready() {
+            true => None,
+            false => self.branch_tip().await?,
+        };
+        Ok(tip.unwrap_or_else(|| self.base.clone()))
     }
 
     pub(crate) async fn branch_tip(&self) -> Result<Option<Oid>, GitError> {

@@ -437,6 +437,48 @@ fn in_salvage_before_the_push() {
     scene.survives(Stage::Salvage);
 }
 
+/// A later attempt has joined the draft with the base, and nobody knows that yet: what is there is none of its own.
+#[test]
+fn in_workspace_as_it_goes_on_with_a_draft() {
+    let (fleet, barrier) = Scene::fleet(None, "true");
+    let half = "[[when]]\nstage = \"execute\"\ndo = [{ edit = { path = \"half.txt\", content = \"half\\n\" } }, \
+                { commit = \"Half\" }, { say = \"[PARTIAL] half\" }]\n";
+    let talk = script(None, &barrier);
+    fs::write(fleet.root().join("play.toml"), format!("{half}{talk}")).unwrap();
+    assert_eq!(fleet.fire(ROLE).json()["outcome"], "PARTIAL");
+    fs::write(fleet.root().join("play.toml"), talk).unwrap();
+    let draft = fleet.pulls();
+    assert_eq!(draft[0]["draft"], true, "{draft:#?}");
+    fleet.commit_to_main(&[("moved.txt", "moved\n")]);
+    trap(
+        &fleet,
+        "UPDATE ON firing",
+        "OLD.goes_on IS NULL AND NEW.goes_on IS NOT NULL",
+    );
+    let firing = start(&fleet);
+    until_held(&fleet);
+    let mut scene = Scene { fleet, firing };
+    scene.firing.kill().unwrap();
+    scene.firing.wait().unwrap();
+    let fleet = &scene.fleet;
+    open_trap(fleet);
+
+    let _ = fleet.ok(&["prune", "--json"]);
+
+    let row = row(fleet);
+    assert_eq!(row["outcome"], "CRASHED", "{row:#?}");
+    assert!(
+        !row["reason"].as_str().unwrap().contains("commit"),
+        "{row:#?}"
+    );
+    assert_eq!(fleet.pulls(), draft, "{row:#?}");
+    assert_eq!(fleet.branches().len(), 1, "{row:#?}");
+    scene.nothing_is_left();
+    scene.is_done_once(false);
+    assert_eq!(fleet.pulls().len(), 1);
+    assert_eq!(fleet.branches().len(), 1);
+}
+
 /// Nothing but files: the commit that is being pushed is Carson's own, and the pass that ends the firing stands on it.
 #[test]
 fn in_salvage_before_the_push_of_what_was_not_committed() {

@@ -18,7 +18,7 @@ use tracing::{info, warn};
 
 use crate::ctx::Ctx;
 use crate::placed::Placed;
-use crate::reached::{GoesOn, Taken};
+use crate::reached::{GoesOn, Place, Taken};
 use crate::record::Record;
 use crate::sandboxed_run;
 use carson_home::halt::OrBroken;
@@ -62,28 +62,36 @@ pub(super) async fn bring(
     placed: &mut Placed<'_, '_>,
     earlier: Earlier,
 ) -> Result<(), Halt> {
-    if !merge(ctx, rec, placed, &earlier.tip).await? {
+    let begun = placed.place.worktree.begin_joining();
+    begun.or_broken("beginning to bring earlier work")?;
+    if merge(ctx, rec, placed, &earlier.tip).await? {
+        placed.place.goes_on = take_over(ctx, placed.place, earlier).await?;
+    } else {
         info!(firing.id = %ctx.id, branch = earlier.branch, "earlier work does not go with the base: begun anew");
-        return Ok(());
     }
-    let place = &mut *placed.place;
-    place.forget();
-    let seen = place.inspect().await;
-    let at = seen.or_broken("looking at the earlier work")?.tip().clone();
+    placed.place.forget();
+    // Whoever dies before has left nothing of its own, and whoever dies later knows what was there before.
+    let ended = placed.place.worktree.end_joining();
+    ended.or_broken("ending to bring earlier work")
+}
+
+/// Notes what was joined, for whoever ends this firing: where its sessions begin, and the branch that they go on with.
+async fn take_over(ctx: &Ctx<'_>, place: &Place, earlier: Earlier) -> Result<Option<GoesOn>, Halt> {
+    let at = place.worktree.inspect_joined().await;
+    let at = at.or_broken("looking at the earlier work")?;
     if at == place.worktree.base {
         warn!(firing.id = %ctx.id, branch = earlier.branch, "earlier work could not be taken over: begun anew");
-        return Ok(());
+        return Ok(None);
     }
     let begins = place.worktree.begins_at(&at).await;
     begins.or_broken("noting where it begins")?;
     let noted = ctx.as_firing().set_goes_on(&earlier.branch).await;
     noted.or_broken("noting the branch")?;
     info!(firing.id = %ctx.id, branch = earlier.branch, "goes on with earlier work");
-    place.goes_on = Some(GoesOn {
+    Ok(Some(GoesOn {
         branch: earlier.branch,
         at: Some(at),
-    });
-    Ok(())
+    }))
 }
 
 /// Whether they go together.

@@ -90,6 +90,8 @@ pub(crate) async fn run<'r, 'h>(
         Some(worktree) => {
             bench = bench.cloned(true);
             setup::include(rec, taken.repo, &bench)?;
+            let told = bench.tell_git(ctx.home, &taken.repo.include);
+            told.or_broken("telling git what is not work")?;
             worktree
         }
         None => worktree((ctx.home, rec), taken.repo, (&mirror, &bench), at).await?,
@@ -105,6 +107,9 @@ pub(crate) async fn run<'r, 'h>(
         let noted = place.worktree.must_be_signed().await;
         noted.or_broken("noting that its commits are to be signed")?;
     }
+    let given = taken.repo.include.iter().map(|file| file.to.as_path());
+    let noted = place.worktree.note_given(given);
+    noted.or_broken("noting where included files lie")?;
     carson_checks::note_checkout(&ctx.firing(), taken.repo, &place.worktree).await;
     let runs = taken.at.is_none() || ctx.role.makes_commits();
     let needs_setup = runs && !taken.repo.setup.lines.is_empty();
@@ -210,6 +215,8 @@ async fn worktree(
         let made = mirror.add_worktree(&tree, branch, base).await;
         let made = made.or_broken("making the worktree")?;
         setup::include(rec, repo, bench)?;
+        let told = bench.tell_git(home, &repo.include);
+        told.or_broken("telling git what is not work")?;
         return Ok(made);
     }
     setup::include(rec, repo, bench)?;
