@@ -360,10 +360,14 @@ impl Bench {
         self.desk.join(carson_git::TEMPORARY)
     }
 
-    /// What its sessions had beside their work, which goes first: their home and temporary files.
+    /// What its sessions had beside their work, which goes first: their home and temporary files. Where git knows a second
+    /// worktree that may lie there, with work in it, these are not.
     #[must_use]
-    pub fn cached(&self) -> [PathBuf; 2] {
-        [self.temp(), self.home()]
+    pub fn cached(&self) -> Vec<PathBuf> {
+        match knows_a_second_worktree(&self.repository()) {
+            true => Vec::new(),
+            false => vec![self.temp(), self.home()],
+        }
     }
 
     /// Where its execute sessions write what Carson is to do on the forge.
@@ -462,5 +466,26 @@ impl Bench {
             config_value(email)
         );
         std::fs::write(self.home().join(".gitconfig"), identity)
+    }
+}
+
+/// Whether git knows more worktrees of a bench's repository than the first.
+fn knows_a_second_worktree(repository: &Path) -> bool {
+    let worktrees = std::fs::read_dir(repository.join("worktrees"));
+    worktrees.is_ok_and(|all| all.take(2).count() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_in_which_a_second_worktree_may_lie_is_no_cache() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(!knows_a_second_worktree(dir.path()));
+        for (name, knows) in [("tree-1", false), ("side", true)] {
+            std::fs::create_dir_all(dir.path().join("worktrees").join(name)).unwrap();
+            assert_eq!(knows_a_second_worktree(dir.path()), knows, "{name}");
+        }
     }
 }

@@ -4,13 +4,32 @@
 use std::path::Path;
 
 use carson_bench::bench::Bench;
+use carson_bench::layers;
 use carson_bench::private_dir;
 use carson_git::GitError;
-use carson_home::{Home, disk_reserve};
+use carson_home::{Home, disk_reserve, disk_space};
 use tracing::{info, warn};
 
 use crate::clean_rooms;
 use crate::ctx::Ctx;
+
+/// Before any session: layers that nothing stands on go, where a firing may not start for want of room.
+pub(crate) async fn before_sessions(home: &Home) {
+    if disk_space::check(&home.fleet).is_err() {
+        let_layers_go(home).await;
+    }
+}
+
+/// They can be made again, and take the most.
+async fn let_layers_go(home: &Home) {
+    let removed = layers::prune(home, 0).await.removed.len();
+    if removed > 0 {
+        info!(
+            layers = removed,
+            "the disk is full: layers that nothing stands on made way"
+        );
+    }
+}
 
 /// Behind the last session of a bench: its clean rooms go, too.
 pub(crate) async fn after_sessions(home: &Home, bench: &Bench) {
@@ -27,13 +46,22 @@ pub(crate) async fn after_session(ctx: &Ctx<'_>, bench: &Bench) {
     }
 }
 
-/// What the home holds back is let go, and where that is not enough, the session's home and temporary files are emptied:
-/// whether they were.
+/// What the home holds back is let go, then layers that nothing stands on, and where that is not enough, the session's home and
+/// temporary files are emptied: whether they were.
 async fn make_way(home: &Home, bench: &Bench) -> bool {
     if disk_reserve::is_scarce(&home.fleet) && disk_reserve::release(&home.fleet) {
         warn!("the disk is full: what was held back of it was let go");
     }
+    if disk_reserve::is_scarce(&home.fleet) {
+        let_layers_go(home).await;
+    }
     if !disk_reserve::is_scarce(&home.fleet) {
+        return false;
+    }
+    if bench.cached().is_empty() {
+        warn!(
+            "the disk is full, and the home of its sessions stays: a second worktree may lie there"
+        );
         return false;
     }
     match emptied(home, bench).await {

@@ -114,7 +114,7 @@ pub(crate) fn found(home: &Home, id: FiringId) -> Found {
 
 /// Whether a process, wherever it is on this machine, holds the lock of a firing: the kernel lets go of it when
 /// the process is gone.
-fn is_held(fleet: &Fleet, id: FiringId) -> bool {
+pub(crate) fn is_held(fleet: &Fleet, id: FiringId) -> bool {
     daemons::is_held(&fleet.layout.firing_log(&id))
 }
 

@@ -26,7 +26,7 @@ use crate::effects;
 pub use crate::effects::CaughtUp;
 use crate::ended::{Ended, FiringError};
 use crate::full_disk;
-use crate::life::{Judge, Life, runs};
+use crate::life::{Judge, Life, is_held, runs};
 use crate::reached::{FirstTry, GoesOn, Mends, Place, Reached, Taken};
 use crate::record::Record;
 use crate::roles::stories;
@@ -313,9 +313,13 @@ async fn place_again(home: &Home, row: &Row, repo: &Repo) -> Option<Place> {
     Some(place)
 }
 
-/// Whether a firing still needs its bench: pruning asks before it touches one.
+/// Whether a firing still needs its bench, or removes it just now: pruning asks before it touches one.
 pub(crate) async fn is_live(home: &Home, id: FiringId) -> Result<bool, StoreError> {
     let row = home.store.firing(id).await?;
     // One that another host took over has still its work to put aside.
-    Ok(row.is_some_and(|row| row.ended_at.is_none() || row.carrier.is_some() && runs(&row)))
+    Ok(row.is_some_and(|row| {
+        row.ended_at.is_none()
+            || row.carrier.is_some() && runs(&row)
+            || is_held(&home.fleet, row.id)
+    }))
 }

@@ -7,9 +7,11 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use carson_bench::bench::Bench;
 use carson_bench::layers::{self, Held, LayerError, Missing, decides};
+use carson_bench::private_dir;
 use carson_config::Repo;
 use carson_core::admission::SkipReason;
 use carson_core::settle::Halt;
@@ -104,6 +106,7 @@ pub(crate) async fn complete(
         )));
     }
     let within = site.repo.setup.timeout.min(ctx.remaining());
+    let begun = Instant::now();
     if let Some(failed) = missing.failed(within).filter(|_| !ctx.by_hand) {
         return Err(not_again(rec, site.repo, failed));
     }
@@ -112,8 +115,8 @@ pub(crate) async fn complete(
         missing.give_up(ctx.home).await;
     }
     if let Err(why) = made? {
-        // One that a wall clock cut holds back who has no more time than that.
-        let cut_after = ctx.remaining().is_zero().then_some(within);
+        // One whose time was over holds back who has no more time than that.
+        let cut_after = (begun.elapsed() >= within).then_some(within);
         missing.note_failure(&site.repo.setup, (&why, cut_after));
         return Err(refuse(rec, site.repo, &why));
     }
@@ -242,7 +245,18 @@ pub(crate) async fn in_place(
     site: &Site<'_>,
     then: Then<'_>,
 ) -> Result<Result<(), Failed>, Halt> {
-    in_bench(ctx, rec, site, (then, None)).await
+    let log = match ctx.is_only_asked {
+        true => None,
+        false => log_of_room(ctx, rec),
+    };
+    in_bench(ctx, rec, site, (then, log)).await
+}
+
+/// Where a setup in a clean room is followed: beside the transcript of the session whose work is judged there.
+fn log_of_room(ctx: &Ctx<'_>, rec: &Record) -> Option<PathBuf> {
+    let dir = ctx.home.fleet.layout.transcripts(&ctx.id);
+    private_dir(&dir).ok()?;
+    Some(dir.join(format!("{:02}-setup.txt", rec.tally().sessions)))
 }
 
 async fn in_bench(

@@ -263,3 +263,16 @@ fn a_bench_whose_note_is_spoilt_stays() {
     let _ = fleet.ok(&["prune", "--json"]);
     assert_eq!(fleet.benches(), Vec::<PathBuf>::new());
 }
+
+/// Layers can be made again: where there is no room for a firing they go, and not only in the daemon's hour.
+#[test]
+fn a_firing_that_finds_no_room_lets_layers_go() {
+    let fleet = fleet(&format!("{COMMIT}; echo '[OK] done'"), "");
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    assert_eq!(layers(&fleet).len(), 1);
+    fleet.issue("hand", "More", "To do.");
+    set(&fleet, "[fleet]", "min_free_mb = 4294967295");
+    let ended = row(&fleet);
+    assert_eq!(ended["outcome"], "SKIPPED", "{ended:#}");
+    assert_eq!(layers(&fleet), Vec::<Value>::new());
+}

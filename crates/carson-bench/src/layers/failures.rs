@@ -99,7 +99,7 @@ pub(super) fn resting(layer: &Path, within: Duration) -> Option<(String, u64)> {
     (!has_more).then(|| (noted.why, left.as_secs().div_ceil(60)))
 }
 
-/// Notes that the setup of this layer failed, or was cut because its firing had no more time.
+/// Notes that the setup of this layer failed, or was cut because its time was over.
 pub(super) fn note_of_layer(layer: &Path, setup: &Setup, failed: (&str, Option<Duration>)) {
     note(&layer.with_extension(FAILED), setup, failed);
 }
@@ -108,7 +108,7 @@ pub(super) fn note_of_layer(layer: &Path, setup: &Setup, failed: (&str, Option<D
 struct Noted {
     /// The name of the lines that failed.
     lines: String,
-    /// After how long the time of its firing was over, where that ended it.
+    /// After how long its time was over, by `setup_timeout` or with its firing, where that ended it.
     cut_after: Option<Duration>,
     why: String,
 }

@@ -8,6 +8,7 @@ use carson_core::{AccountName, Event, Stage};
 
 use crate::accounts::first_accounts;
 use crate::ctx::Ctx;
+use crate::full_disk;
 use crate::record::Record;
 use crate::routing;
 use carson_home::disk_reserve;
@@ -23,6 +24,9 @@ pub(crate) async fn run(ctx: &Ctx<'_>, rec: &mut Record) -> Result<Ready, Halt> 
         true => Some(unblocked_account(ctx, rec).await?),
         false => None,
     };
+    if !ctx.is_only_asked {
+        full_disk::before_sessions(ctx.home).await;
+    }
     carson_checks::always(&ctx.firing(), &mut rec.checks, account).await?;
     if let Err(error) = disk_reserve::hold(&ctx.home.fleet) {
         warn!(firing.id = %ctx.id, %error, "nothing of the disk could be held back");

@@ -280,6 +280,31 @@ fn nobody_claims_work_for_one_that_rests() {
     drop(daemon);
 }
 
+/// The time that was too short is what its reason names: who raises it waits no hour.
+#[test]
+fn one_whose_time_was_too_short_runs_again_once_it_has_more() {
+    let fleet = with_setup(&format!("{COMMIT}; echo '[OK] done'"), "sleep 3");
+    set(&fleet, REPO, "setup_timeout = \"1s\"");
+    fleet.role_at("hand", "sh", "* * * * * *", "stages = [\"execute\"]\n");
+    let daemon = Daemon::start(&fleet, &[]);
+    let ended = |outcome: &str| -> usize {
+        let rows = fleet.ok(&["firings", "--all", "--limit", "1000", "--json"]);
+        let rows = rows.as_array().unwrap().iter();
+        rows.filter(|row| row["outcome"] == outcome && row["ended_at"].is_string())
+            .count()
+    };
+    until("it to rest", || (ended("SKIPPED") > 2).then_some(()));
+    let path = fleet.home().join("carson.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        text.replace("setup_timeout = \"1s\"", "setup_timeout = \"60s\""),
+    )
+    .unwrap();
+    until("it to run again", || (ended("OK") > 0).then_some(()));
+    drop(daemon);
+}
+
 /// Two wait for one setup: the second is told so, and nobody is told of a preflight that fails.
 #[test]
 fn who_waits_in_vain_for_another_firing_s_is_no_failure() {
@@ -694,6 +719,37 @@ fn what_is_included_is_no_work_and_replaces_nothing_of_the_repository_s() {
     let branch = ended["branch"].as_str().unwrap();
     let changed = fleet.git(&["diff", "--name-only", "main", branch]);
     assert_eq!(changed.trim(), "work.txt");
+}
+
+/// A test writes to a private file that only the operator's own git ignores: that is nobody's work, and leaves in no draft.
+#[test]
+fn what_is_written_to_an_included_file_is_no_work_either() {
+    let writes = "echo run >> .env.test; test -z \"$(git status --porcelain)\"";
+    for kind in ["layers", "copy"] {
+        let fleet = fleet(&format!("{writes}; echo '[SILENT]'"), "");
+        let own = fleet.root().join("operator/src");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join(".env.test"), "DB_PASSWORD=kitten\n").unwrap();
+        let files = "include = { from = \"~/src\", files = [\".env.test\"] }";
+        set(&fleet, REPO, files);
+        set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "SILENT", "{kind}: {ended:#}");
+        assert!(fleet.branches().is_empty(), "{kind}: {ended:#}");
+        does(
+            &fleet,
+            &format!("{writes}; {COMMIT}; echo more > more.txt; echo '[PARTIAL] half'"),
+        );
+        let ended = row(&fleet);
+        assert_eq!(ended["outcome"], "PARTIAL", "{kind}: {ended:#}");
+        let branch = ended["branch"].as_str().unwrap();
+        let changed = fleet.git(&["diff", "--name-only", "main", branch]);
+        assert_eq!(
+            changed.split_whitespace().collect::<Vec<_>>(),
+            ["more.txt", "work.txt"],
+            "{kind}"
+        );
+    }
 }
 
 #[test]
