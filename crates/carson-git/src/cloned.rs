@@ -14,7 +14,7 @@ use crate::clone_tree::clone_tree;
 use crate::error::{GitError, io};
 use crate::force::{attributes_differ, force};
 use crate::layered::{
-    LAYER_BELOW, LAYER_INDEX, LAYER_TREE, admin, appears, finish_layer, git_file, half_of,
+    LAYER_BELOW, LAYER_INDEX, LAYER_TREE, Turn, admin, appears, finish_layer, git_file, half_of,
 };
 use crate::mirror::Mirror;
 use crate::oid::Oid;
@@ -68,6 +68,7 @@ impl Mirror {
         (from, layer): (&Oid, &Path),
     ) -> Result<(), GitError> {
         let half = half_of(dir);
+        let _turn = Turn::at(&half)?;
         let made = async {
             let (own, tree) = (half.join(REPOSITORY), half.join(LAYER_TREE));
             let begun = fs::create_dir_all(&half);

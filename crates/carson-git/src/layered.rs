@@ -60,6 +60,7 @@ impl Mirror {
     /// When the checkout fails.
     pub async fn make_layer(&self, dir: &Path, commit: &Oid) -> Result<(), GitError> {
         let half = half_of(dir);
+        let _turn = Turn::at(&half)?;
         let made = self.check_out_layer(&half, commit).await;
         appears(&half, dir, made)
     }
@@ -76,6 +77,7 @@ impl Mirror {
         (from, below): (&Oid, &Layered),
     ) -> Result<(), GitError> {
         let half = half_of(dir);
+        let _turn = Turn::at(&half)?;
         let made = self.check_out_above(&half, commit, from, below).await;
         if made.is_err() {
             let _ = remove_tree(&self.inspector, self.path(), &half).await;
@@ -198,6 +200,34 @@ impl Mirror {
 /// Where a layer is made before it appears.
 pub(crate) fn half_of(dir: &Path) -> PathBuf {
     dir.with_extension(format!("{}.half", std::process::id()))
+}
+
+/// The lock of who makes a layer, beside it: once it is free, whoever made that is gone.
+pub(crate) struct Turn {
+    path: PathBuf,
+    _lock: fs::File,
+}
+
+impl Turn {
+    /// Takes it, before there is anything of the layer.
+    pub(crate) fn at(half: &Path) -> Result<Self, GitError> {
+        let path = half.with_extension("turn");
+        let above = half.parent().unwrap_or(half);
+        let taken = fs::create_dir_all(above).and_then(|()| {
+            let lock = fs::File::create(&path)?;
+            // Its name has our number: nobody else holds it.
+            let _ = lock.try_lock();
+            Ok(lock)
+        });
+        let lock = taken.map_err(|source| io(&path, source))?;
+        Ok(Self { path, _lock: lock })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// Lets a layer appear that was made; what is left of one that was not goes.

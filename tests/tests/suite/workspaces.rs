@@ -276,3 +276,29 @@ fn a_firing_that_finds_no_room_lets_layers_go() {
     assert_eq!(ended["outcome"], "SKIPPED", "{ended:#}");
     assert_eq!(layers(&fleet), Vec::<Value>::new());
 }
+
+/// Whoever makes a checkout and dies leaves half of one, as large as the repository: it goes with what nothing stands on.
+#[test]
+fn what_a_dead_maker_left_of_a_layer_goes() {
+    let fleet = fleet(&format!("{COMMIT}; echo '[OK] done'"), "");
+    assert_eq!(row(&fleet)["outcome"], "OK");
+    let base = layers(&fleet).remove(0);
+    let made = |number: u32, ending: &str| {
+        let path = base["path"].as_str().unwrap();
+        std::path::PathBuf::from(format!("{path}.{number}.{ending}"))
+    };
+    for number in [1, 2] {
+        fs::create_dir(made(number, "half")).unwrap();
+        fs::write(made(number, "turn"), "").unwrap();
+    }
+    // The second is at it still.
+    let turn = fs::File::open(made(2, "turn")).unwrap();
+    turn.lock().unwrap();
+    assert_eq!(
+        fleet.carson(&["workspaces", "prune", "--all"]).code,
+        Some(0)
+    );
+    let left = [1, 2]
+        .map(|number| made(number, "half").exists() || number == 1 && made(1, "turn").exists());
+    assert_eq!(left, [false, true]);
+}

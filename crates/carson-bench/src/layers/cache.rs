@@ -179,10 +179,13 @@ async fn sweep(home: &Home) {
             match path.extension().and_then(|ending| ending.to_str()) {
                 Some(GONE) => gone_for_good(home, &path).await,
                 Some("half") => {
-                    // While somebody runs a setup, the turn is theirs.
+                    // While somebody makes it, the turn is theirs.
                     let turn = free_turn(&path);
                     if turn.is_some() || !is_young(&path) {
                         gone_for_good(home, &path).await;
+                    }
+                    if turn.is_some() && name_of(&path).starts_with(BASE) {
+                        let _ = fs::remove_file(path.with_extension(TURN));
                     }
                 }
                 _ => {}
