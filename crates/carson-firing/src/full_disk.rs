@@ -49,10 +49,10 @@ pub(crate) async fn after_session(ctx: &Ctx<'_>, bench: &Bench) {
 /// What the home holds back is let go, then layers that nothing stands on, and where that is not enough, the session's home and
 /// temporary files are emptied: whether they were.
 async fn make_way(home: &Home, bench: &Bench) -> bool {
-    if disk_reserve::is_scarce(&home.fleet) && disk_reserve::release(&home.fleet) {
-        warn!("the disk is full: what was held back of it was let go");
-    }
     if disk_reserve::is_scarce(&home.fleet) {
+        if disk_reserve::release(&home.fleet) {
+            warn!("the disk is full: what was held back of it was let go");
+        }
         let_layers_go(home).await;
     }
     if !disk_reserve::is_scarce(&home.fleet) {

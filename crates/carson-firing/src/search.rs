@@ -100,6 +100,10 @@ impl Question for Search {
         let mut from = BufReader::new(file);
         while let Some(one) = next_brought(&mut from, FILE).map_err(|error| error.to_string())? {
             searching.search_record(&one);
+            // It is the last part, and on a full disk only half of it was written down.
+            if searching.skipped {
+                break;
+            }
         }
         searching.put_together();
         let mut found = searching.found;

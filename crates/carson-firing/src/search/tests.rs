@@ -128,6 +128,9 @@ fn every_place_is_searched() {
     ];
     assert_eq!(search(&left, "b", false).leaks, []);
     assert_eq!(search(&left, "b", true).leaks.len(), 1);
+    let [begun, rest] = left;
+    let half = [begun, rest[..12].to_vec()];
+    assert_eq!(search(&half, "b", false).leaks, []);
     let gone = |text: &str| record(b'g', b"old", text.as_bytes());
     assert_eq!(found(&[gone(&token), file("new", token.as_bytes())]), []);
     assert_eq!(
