@@ -12,11 +12,11 @@ use carson_git::{ChangedTest, Ground, Oid, Seen};
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
+use crate::drift;
 use crate::placed::Placed;
 use crate::record::Record;
 use crate::setup::{self, Then};
 use crate::site::Site;
-use crate::stages::facts;
 use carson_bench::bench::Bench;
 use carson_bench::layers;
 use carson_config::Workspaces;
@@ -96,7 +96,7 @@ pub(crate) async fn ready(
         if let Err(failed) = setup::in_place(ctx, rec, &site, then).await? {
             let (how, said) = (failed.how, failed.said);
             // Package managers refuse a lock file that does not fit, and few say which.
-            let drift = drifted(&facts::drift(Some(placed.taken.repo), seen)).unwrap_or_default();
+            let drift = drifted(&drift::of(Some(placed.taken.repo), seen)).unwrap_or_default();
             let said = format!("the setup {how} in the clean room\n{said}{drift}");
             return Ok(Err(said));
         }

@@ -38,6 +38,7 @@ mod ctx;
 pub mod daemons;
 mod described;
 pub mod dispatch;
+mod drift;
 pub mod dry_run;
 mod effects;
 mod ended;

@@ -8,12 +8,13 @@ use carson_core::sentinel::Reference;
 use carson_core::settle::{DiffReviewFact, Facts, Goal, Halt, PromiseFact, SecondTry};
 use carson_core::text::matches;
 use carson_core::{Effect, Proof, Sentinel};
-use carson_git::{Drift, Oid, Seen, Unshown};
+use carson_git::{Oid, Seen, Unshown};
 use tracing::warn;
 
 use super::execute::Done;
 use super::scope;
 use super::story;
+use crate::drift;
 use crate::reached::{Place, Taken};
 use crate::record::Record;
 use crate::roles;
@@ -127,7 +128,7 @@ pub(crate) async fn gather(
                 facts.unchanged = place.goes_on.is_some() && place.is_begin(seen.tip());
                 facts.lines = lines(repo, &seen);
                 facts.oversize = oversize(role, facts.lines);
-                facts.drift = drift(repo, &seen);
+                facts.drift = drift::of(repo, &seen);
                 facts.dirty = tree.dirty;
                 if let Some(asked) = role.coverage.as_ref().filter(|_| tree.commits > 0) {
                     facts.outside = scope::outside(asked, place, seen.tip()).await;
@@ -151,15 +152,6 @@ pub(crate) async fn gather(
         });
     }
     facts
-}
-
-/// Lock files that the change forgot, but for those that may be: of each its manifest, and what is wrong with it.
-pub(crate) fn drift(repo: Option<&Repo>, seen: &Seen) -> Vec<(String, String)> {
-    let allowed = repo.map_or(&[][..], |repo| &repo.allow_drift);
-    let counts = |one: &&Drift| !allowed.iter().any(|name| matches(name, &one.manifest));
-    let all = seen.drift().iter().filter(counts);
-    all.map(|one| (one.manifest.clone(), format!("{} {}", one.lock, one.how)))
-        .collect()
 }
 
 /// How many lines people would have to read: also of what is not shown, but for what nobody has to.
