@@ -7,12 +7,28 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use carson_config::CREDENTIALS;
-use carson_proc::sandbox::{ResolveError, Ways, resolve};
+use carson_proc::sandbox::{ResolveError, Ways};
 use tracing::warn;
 
 use carson_home::Home;
+
+/// How long an answer holds: a firing asks for each of its sessions and checks.
+const HOLDS: Duration = Duration::from_secs(10);
+
+/// What of a home is looked at.
+#[derive(PartialEq, Eq)]
+struct Asked {
+    root: PathBuf,
+    user: Option<PathBuf>,
+    written: Vec<PathBuf>,
+}
+
+/// What was found last, and when.
+static LAST: Mutex<Option<(Instant, Asked, Ground)>> = Mutex::new(None);
 
 /// What is known of a home when grants are made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,12 +46,32 @@ pub struct Ground {
 impl Ground {
     /// That of a home, by its settings.
     pub fn of(home: &Home) -> Self {
-        let root = home.fleet.layout.root.as_path();
-        let user = home.user_home.as_deref();
+        let roles = home.fleet.roles.values();
+        let written = roles.flat_map(|role| role.confinement.write.iter().cloned());
+        let asked = Asked {
+            root: home.fleet.layout.root.clone(),
+            user: home.user_home.clone(),
+            written: { written }.chain([home.fleet.layout.benches()]).collect(),
+        };
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((when, before, found)) = last.as_ref()
+            && when.elapsed() < HOLDS
+            && *before == asked
+        {
+            return found.clone();
+        }
+        let found = Self::found(&asked);
+        *last = Some((Instant::now(), asked, found.clone()));
+        found
+    }
+
+    fn found(asked: &Asked) -> Self {
+        let root = asked.root.as_path();
+        let user = asked.user.as_deref();
         let mut ways = Ways::past(&[]);
         let homes = both(user.into_iter().chain([root]), &mut ways);
         let credentials = user.map(|user| credentials_of(user, &mut ways));
-        let shared = written(home, &mut ways).into_iter();
+        let shared = written(&asked.written, &mut ways).into_iter();
         // What would hold a whole home is no grant, and must not spoil the operator's own links.
         let shared = shared.filter(|place| !homes.iter().any(|home| home.starts_with(place)));
         Self {
@@ -58,7 +94,12 @@ impl Ground {
 
     /// Where a path leads; `None` when it is nowhere, or where it must not lead. That is logged.
     pub fn lead(&self, path: &Path) -> Option<PathBuf> {
-        let why = match resolve(path, &self.shared) {
+        self.lead_by(&mut Ways::past(&self.shared), path)
+    }
+
+    /// The same for one of many that are asked for at one time, by the ways past the shared places.
+    pub fn lead_by(&self, ways: &mut Ways<'_>, path: &Path) -> Option<PathBuf> {
+        let why = match ways.resolve(path) {
             Err(ResolveError::Io(_)) => return None,
             Err(error) => error.to_string(),
             Ok(found) => match self.strays(path, &found.real) {
@@ -112,14 +153,9 @@ fn both<'a>(paths: impl Iterator<Item = &'a Path>, ways: &mut Ways<'_>) -> BTree
     both
 }
 
-/// Everything that sessions of this home may write, wherever it leads.
-fn written(home: &Home, ways: &mut Ways<'_>) -> BTreeSet<PathBuf> {
-    let fleet = &home.fleet;
-    let roles = fleet.roles.values();
-    let asked = roles.flat_map(|role| role.confinement.write.iter());
-    let benches = fleet.layout.benches();
-    let all = asked.map(PathBuf::as_path).chain([benches.as_path()]);
-    let absolute = all.filter(|path| path.is_absolute());
+/// Everything that sessions may write, wherever it leads.
+fn written(places: &[PathBuf], ways: &mut Ways<'_>) -> BTreeSet<PathBuf> {
+    let absolute = places.iter().filter(|path| path.is_absolute());
     absolute
         .filter_map(|path| Some(ways.resolve(path).ok()?.real))
         .collect()

@@ -4,13 +4,13 @@
 //! writes its bench and what its role and its account name. Everything else is simply not granted.
 //! Places of credentials stay closed even inside what is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use carson_config::{Account, Role, Sandbox};
 use carson_engine::Access;
 use carson_proc::own_program;
-use carson_proc::sandbox::{Abi, Demand, Network, Profile, Resources, probe};
+use carson_proc::sandbox::{Abi, Demand, Network, Profile, Resources, Ways, probe};
 
 use crate::bench::Bench;
 use crate::ground::Ground;
@@ -58,10 +58,8 @@ impl Reach<'_> {
     #[must_use]
     pub fn profile(&self) -> Profile {
         let limits = &self.role.limits;
-        let mut grants = Grants {
-            ground: Ground::of(self.home),
-            ..Grants::default()
-        };
+        let ground = Ground::of(self.home);
+        let mut grants = Grants::on(&ground);
         self.system(&mut grants);
         self.cli(&mut grants);
         if self.is_session {
@@ -76,7 +74,7 @@ impl Reach<'_> {
             read: grants.needed_reads(&hide),
             write: grants.write.into_iter().collect(),
             hide,
-            shared: grants.ground.shared().to_vec(),
+            shared: ground.shared().to_vec(),
             overlays: self.bench.overlays(self.access),
             network: self.network.clone(),
             resources: Resources {
@@ -90,11 +88,11 @@ impl Reach<'_> {
         }
     }
 
-    fn system(&self, grants: &mut Grants) {
+    fn system(&self, grants: &mut Grants<'_>) {
         grants.read.extend(Profile::system_reads());
         if let Some(path) = self.home.path() {
             let avoid = self.home.user_home.as_deref();
-            let places = programs::on_path(path, avoid, &grants.ground);
+            let places = programs::on_path(path, avoid, grants.ground);
             grants.read.extend(places);
         }
         let rustup = self.home.environ.iter();
@@ -108,13 +106,13 @@ impl Reach<'_> {
     }
 
     /// The CLI, what it signs in with, and what its account names.
-    fn cli(&self, grants: &mut Grants) {
+    fn cli(&self, grants: &mut Grants<'_>) {
         let carson = &self.home.program;
         grants.read(carson.clone());
         grants.read(carson.with_file_name("carson-hook"));
         if let Some(program) = self.home.engine_program(self.account) {
             let avoid = self.home.user_home.as_deref();
-            let places = programs::places_of_program(&program, avoid, &grants.ground);
+            let places = programs::places_of_program(&program, avoid, grants.ground);
             grants.read.extend(places);
         }
         if let Some(script) = &self.account.script {
@@ -135,7 +133,7 @@ impl Reach<'_> {
     }
 
     /// Servers, with what they are started from, and skills.
-    fn granted(&self, grants: &mut Grants) {
+    fn granted(&self, grants: &mut Grants<'_>) {
         if !self.role.servers.is_empty() || !self.role.skills.is_empty() {
             grants.read.insert(self.bench.granted());
             grants.write.insert(self.bench.server_homes());
@@ -147,7 +145,7 @@ impl Reach<'_> {
                 .next()
                 .and_then(|named| own_program(named, self.home.path()));
             if let Some(program) = program {
-                let places = programs::places_of_program(&program, avoid, &grants.ground);
+                let places = programs::places_of_program(&program, avoid, grants.ground);
                 grants.read.extend(places);
             }
             for word in words {
@@ -158,7 +156,7 @@ impl Reach<'_> {
         }
     }
 
-    fn bench(&self, grants: &mut Grants) {
+    fn bench(&self, grants: &mut Grants<'_>) {
         let bench = self.bench;
         grants.read.insert(self.mirror.join("objects"));
         grants.read.insert(bench.hook_settings());
@@ -188,7 +186,7 @@ impl Reach<'_> {
         grants.read.insert(bench.seen_tree().join(".git"));
     }
 
-    fn asked(&self, grants: &mut Grants) {
+    fn asked(&self, grants: &mut Grants<'_>) {
         let confinement = &self.role.confinement;
         // Sign-ins, also those of other accounts, and Carson's own keys are granted to nobody, whatever
         // a role asks for.
@@ -210,7 +208,7 @@ impl Reach<'_> {
 
     /// Carson's own programs, where they lie inside what is written: nobody replaces one of them, or
     /// puts one where there is none yet.
-    fn own(&self, grants: &mut Grants) {
+    fn own(&self, grants: &mut Grants<'_>) {
         let programs = own_places::programs(self.home);
         let inside = |dir: &PathBuf| {
             dir.ancestors()
@@ -234,7 +232,7 @@ impl Reach<'_> {
     }
 
     /// What is never seen, where it lies inside of what is granted.
-    fn hidden(&self, grants: &Grants) -> Vec<PathBuf> {
+    fn hidden(&self, grants: &Grants<'_>) -> Vec<PathBuf> {
         let mut places: BTreeSet<PathBuf> = Profile::system_secrets().into_iter().collect();
         places.extend(grants.ground.credentials().iter().cloned());
         let fleet = &self.home.fleet;
@@ -251,9 +249,11 @@ impl Reach<'_> {
                 .into_iter()
                 .map(|own| own.path),
         );
+        let granted: HashSet<&Path> = grants.all().collect();
         places.retain(|place| {
-            let lies_in_a_grant = place.ancestors().skip(1).any(|above| grants.has(above));
-            lies_in_a_grant && !grants.has(place) && exists(place)
+            let mut above = place.ancestors().skip(1);
+            let lies_in_a_grant = above.any(|above| granted.contains(above));
+            lies_in_a_grant && !granted.contains(place.as_path()) && exists(place)
         });
         places.into_iter().collect()
     }
@@ -278,23 +278,32 @@ fn exists(path: &Path) -> bool {
 }
 
 /// Paths, each once.
-#[derive(Default)]
-struct Grants {
-    ground: Ground,
+struct Grants<'g> {
+    ground: &'g Ground,
+    ways: Ways<'g>,
     read: BTreeSet<PathBuf>,
     write: BTreeSet<PathBuf>,
 }
 
-impl Grants {
+impl<'g> Grants<'g> {
+    fn on(ground: &'g Ground) -> Self {
+        Self {
+            ground,
+            ways: Ways::past(ground.shared()),
+            read: BTreeSet::new(),
+            write: BTreeSet::new(),
+        }
+    }
+
     /// What leads elsewhere is granted where it leads, too; what must not lead there is not.
     fn read(&mut self, path: PathBuf) {
-        if let Some(real) = self.ground.lead(&path) {
+        if let Some(real) = self.ground.lead_by(&mut self.ways, &path) {
             self.read.extend([real, path]);
         }
     }
 
     fn write(&mut self, path: PathBuf) {
-        if let Some(real) = self.ground.lead(&path) {
+        if let Some(real) = self.ground.lead_by(&mut self.ways, &path) {
             self.write.extend([real, path]);
         }
     }
@@ -303,20 +312,23 @@ impl Grants {
     /// rule of the kernel's. What lies in something written or hidden is no such thing: there it is
     /// an exception.
     fn needed_reads(&self, hide: &[PathBuf]) -> Vec<PathBuf> {
+        // Of a path in both, what differs counts.
+        let same = self.read.iter().map(|path| (path.as_path(), true));
+        let differ = self.write.iter().chain(hide);
+        let differ = differ.map(|path| (path.as_path(), false));
+        let places: HashMap<&Path, bool> = same.chain(differ).collect();
+        let hidden: HashSet<&Path> = hide.iter().map(PathBuf::as_path).collect();
         let is_implied = |path: &&PathBuf| {
             let mut above = path.ancestors().skip(1);
-            let nearest = above.find_map(|dir| {
-                let differs = self.write.contains(dir) || hide.iter().any(|place| place == dir);
-                (differs || self.read.contains(dir)).then_some(!differs)
-            });
-            nearest == Some(true) && !hide.contains(path)
+            let nearest = above.find_map(|dir| places.get(dir));
+            nearest == Some(&true) && !hidden.contains(path.as_path())
         };
         let needed = self.read.iter().filter(|path| !is_implied(path));
         needed.cloned().collect()
     }
 
-    fn has(&self, path: &Path) -> bool {
-        self.read.contains(path) || self.write.contains(path)
+    fn all(&self) -> impl Iterator<Item = &Path> {
+        self.read.iter().chain(&self.write).map(PathBuf::as_path)
     }
 }
 
@@ -327,6 +339,7 @@ mod tests {
     #[test]
     fn what_lies_in_something_read_needs_no_rule_of_its_own() {
         let paths = |all: &[&str]| all.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
+        let ground = Ground::default();
         let grants = Grants {
             read: paths(&[
                 "/t",
@@ -337,7 +350,7 @@ mod tests {
                 "/u",
             ]),
             write: paths(&["/t/home"]),
-            ..Grants::default()
+            ..Grants::on(&ground)
         };
         let hide = [PathBuf::from("/t/keys")];
         let needed = ["/t", "/t/home/conf", "/t/keys/pub", "/u"].map(PathBuf::from);
