@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use carson_core::settle::{Halt, settle};
 use carson_core::{FiringId, Stage};
+use carson_proc::sandbox::{get_launcher_ready, last_launcher, with_launcher_ready};
 use carson_proc::{Cancel, ProcessId};
 use carson_store::Firing as Row;
 use tracing::info;
@@ -52,6 +53,16 @@ pub async fn run(
         store: home.store.clone().patient(PATIENCE),
         ..home.clone()
     };
+    // Sessions, checks and looks come one after the other.
+    with_launcher_ready(Box::pin(to_its_end(home, id, cancel, steps))).await
+}
+
+async fn to_its_end(
+    home: &Home,
+    id: FiringId,
+    cancel: Cancel,
+    steps: Steps,
+) -> Result<Ended, FiringError> {
     let row = claimed_row(home, id).await?;
     let gone = || FiringError::RoleGone {
         id,
@@ -93,6 +104,8 @@ pub async fn run(
     let taken = reached.taken.as_ref();
     let first = taken.and_then(|taken| taken.first.as_ref());
     facts.is_second_try_of(first.map(|first| first.pull));
+    // Whoever removes the bench is the last one.
+    last_launcher();
     ctx.enter(Stage::Settle).await;
     let mut settled = settle(&facts);
     if let Some(why) = said_last::refusal(&rec, &facts) {
@@ -153,6 +166,7 @@ async fn stages<'h>(
     if let Some(effects) = picked.taken.decided.clone() {
         return Ok(Findings::decided(effects));
     }
+    get_launcher_ready();
     let placed = workspace::run(ctx, rec, &mut reached.place, picked).await?;
     let placed = baseline::run(ctx, rec, placed).await?;
     passed_in_the_bench(ctx, rec, &placed);

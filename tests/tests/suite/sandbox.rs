@@ -4,6 +4,7 @@
 mod cli;
 mod outside;
 mod places;
+mod ready;
 mod runs;
 
 use std::collections::BTreeSet;
