@@ -43,14 +43,18 @@ pub struct Reach<'a> {
     pub is_session: bool,
 }
 
-/// Finds out what every profile of this process needs and takes milliseconds: what the kernel can
-/// do, the system's secrets, the programs on `PATH`. Each is asked once; this only asks early.
+/// Begins to find out, beside everything else, what every profile of this process needs and takes milliseconds: what the
+/// kernel can do, the system's secrets, the programs on `PATH`. Each is asked once: who needs it sooner waits for the
+/// same answer.
 pub fn prepare(home: &Home) {
-    let _ = probe();
-    let _ = Profile::system_secrets();
-    if let Some(path) = home.path() {
-        let _ = programs::on_path(path, home.user_home.as_deref(), &Ground::of(home));
-    }
+    let home = home.clone();
+    drop(tokio::task::spawn_blocking(move || {
+        let _ = probe();
+        let _ = Profile::system_secrets();
+        if let Some(path) = home.path() {
+            let _ = programs::on_path(path, home.user_home.as_deref(), &Ground::of(&home));
+        }
+    }));
 }
 
 impl Reach<'_> {

@@ -6,12 +6,13 @@ use carson_proc::sandbox::{Level, NetworkLevel, Ns};
 use crate::{Scene, Verdict};
 
 pub(crate) async fn cut(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
-    let level = scene.machine.level();
     let confinement = &role.confinement;
     match (&role.egress, confinement.network) {
-        (Some(_), _) => Some(how(confinement.sandbox, &level)),
+        (Some(_), _) => Some(how(confinement.sandbox, &scene.machine.level())),
         (None, NetworkUse::Host) => Some(host()),
-        (None, NetworkUse::Own) => shared(confinement.sandbox, &level),
+        // However it is, it stops no firing, and none waits to hear it.
+        (None, NetworkUse::Own) if scene.firing.is_some() => Some(Verdict::ok("it has no list")),
+        (None, NetworkUse::Own) => shared(confinement.sandbox, &scene.machine.level()),
     }
 }
 

@@ -101,10 +101,7 @@ pub(super) async fn check(
     repo: &Repo,
     forge: &Forge,
 ) -> Result<(), Halt> {
-    let home = ctx.home.clone();
-    drop(tokio::task::spawn_blocking(move || {
-        sandbox_profile::prepare(&home);
-    }));
+    sandbox_profile::prepare(ctx.home);
     let account = match ctx.role.kind.has_sessions() {
         true => Some(rec.required_account(ctx)?),
         false => None,
