@@ -6,6 +6,7 @@
 //! the worktree as the planner could only read it, and a fresh home.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use carson_core::settle::{Halt, drifted};
 use carson_git::{ChangedTest, Ground, Oid, Seen};
@@ -54,13 +55,17 @@ pub(crate) async fn with_commit(
     seen: &Seen,
     commit: &Oid,
 ) -> Result<Bench, Halt> {
-    let has_setup = has_setup(placed, seen, commit).await?;
-    made(ctx, rec, placed, seen, (Holds::only(commit), has_setup)).await
+    let with_setup = has_setup(placed, seen, commit).await?;
+    made(ctx, rec, placed, seen, (Holds::only(commit), with_setup)).await
 }
 
 /// Whether what the setup left for the base is what it would leave for this commit: who judges one that changes its
 /// lock files is not to see the old packages.
-async fn has_setup(placed: &Placed<'_, '_>, seen: &Seen, commit: &Oid) -> Result<bool, Halt> {
+pub(crate) async fn has_setup(
+    placed: &Placed<'_, '_>,
+    seen: &Seen,
+    commit: &Oid,
+) -> Result<bool, Halt> {
     let (repo, place) = (placed.taken.repo, &placed.place);
     let at = (seen, &place.worktree.base);
     let needed = setup::is_needed(repo, &place.bench, at, commit).await?;
@@ -76,55 +81,83 @@ pub(crate) async fn ready(
     seen: &Seen,
     holds: Holds<'_>,
 ) -> Result<Result<Bench, String>, Halt> {
-    let has_setup = has_setup(placed, seen, holds.commit).await?;
-    let room = made(ctx, rec, placed, seen, (holds, has_setup)).await?;
-    if !has_setup {
-        let site = Site {
-            repo: placed.taken.repo,
-            mirror: &placed.place.mirror,
-            base: &placed.place.worktree.base,
-            bench: &room,
-        };
-        // Tests that are laid over the commit differ from it, too, and are not the setup's.
-        let then = match holds.tests {
-            [] => Then::PutBack {
-                commit: holds.commit,
-                branch: &placed.place.worktree.branch,
-            },
-            _ => Then::Nothing,
-        };
-        if let Err(failed) = setup::in_place(ctx, rec, &site, then).await? {
-            let (how, said) = (failed.how, failed.said);
-            // Package managers refuse a lock file that does not fit, and few say which.
-            let drift = drifted(&drift::of(Some(placed.taken.repo), seen)).unwrap_or_default();
-            let said = format!("the setup {how} in the clean room\n{said}{drift}");
-            return Ok(Err(said));
-        }
+    let with_setup = has_setup(placed, seen, holds.commit).await?;
+    let room = made(ctx, rec, placed, seen, (holds, with_setup)).await?;
+    set_up(ctx, rec, placed, seen, holds, (room, with_setup)).await
+}
+
+/// The same in a room that was begun for this commit; in another one, where that cannot be filled.
+pub(crate) async fn ready_in(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+    seen: &Seen,
+    holds: Holds<'_>,
+    begun: Begun,
+) -> Result<Result<Bench, String>, Halt> {
+    let with_setup = begun.with_setup;
+    let room = match begun.fill(ctx, placed, seen, holds).await {
+        Ok(room) => room,
+        Err(_) => made(ctx, rec, placed, seen, (holds, with_setup)).await?,
+    };
+    set_up(ctx, rec, placed, seen, holds, (room, with_setup)).await
+}
+
+/// Runs the repository's setup in a room that has not what it leaves.
+async fn set_up(
+    ctx: &Ctx<'_>,
+    rec: &mut Record,
+    placed: &Placed<'_, '_>,
+    seen: &Seen,
+    holds: Holds<'_>,
+    (room, with_setup): (Bench, bool),
+) -> Result<Result<Bench, String>, Halt> {
+    if with_setup {
+        return Ok(Ok(room));
+    }
+    let site = Site {
+        repo: placed.taken.repo,
+        mirror: &placed.place.mirror,
+        base: &placed.place.worktree.base,
+        bench: &room,
+    };
+    // Tests that are laid over the commit differ from it, too, and are not the setup's.
+    let then = match holds.tests {
+        [] => Then::PutBack {
+            commit: holds.commit,
+            branch: &placed.place.worktree.branch,
+        },
+        _ => Then::Nothing,
+    };
+    if let Err(failed) = setup::in_place(ctx, rec, &site, then).await? {
+        let (how, said) = (failed.how, failed.said);
+        // Package managers refuse a lock file that does not fit, and few say which.
+        let drift = drifted(&drift::of(Some(placed.taken.repo), seen)).unwrap_or_default();
+        let said = format!("the setup {how} in the clean room\n{said}{drift}");
+        return Ok(Err(said));
     }
     Ok(Ok(room))
 }
 
 /// A room on layers that has everything but its commit.
-pub(crate) struct Begun(Bench);
+pub(crate) struct Begun {
+    room: Bench,
+    /// Whether it has what the setup left.
+    with_setup: bool,
+}
 
-/// Begins one for this commit, with what the setup left, to be filled while something else runs. `None` without layers: there the
-/// files themselves are made, which is no work for beside something. And `None` where rooms must go first: who makes
-/// the next one takes all that are there out of the way.
-pub(crate) async fn begin(
-    ctx: &Ctx<'_>,
-    rec: &mut Record,
-    placed: &Placed<'_, '_>,
-    seen: &Seen,
-    commit: &Oid,
-) -> Result<Option<Begun>, Halt> {
+/// Begins one, to be filled while something else runs. `None` without layers: there the files themselves are made, which is no
+/// work for beside something. And `None` where rooms must go first: who makes the next one takes all that are there out of the
+/// way. One that cannot be begun is made, and that said, where it is needed.
+pub(crate) fn begin(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, with_setup: bool) -> Option<Begun> {
     let bench = &placed.place.bench;
-    let room = bench.room(next(bench), has_setup(placed, seen, commit).await?);
-    if !room.stands() || next(bench) > BESIDE || !has_space(ctx.home) {
-        return Ok(None);
+    if !bench.stands() || !may_stay(ctx.home, bench) {
+        return None;
     }
-    room.create(ctx.role).or_broken("making a clean room")?;
-    setup::include(rec, placed.taken.repo, &room)?;
-    Ok(Some(Begun(room)))
+    let room = bench.room(next(), with_setup);
+    room.create(ctx.role).ok()?;
+    room.include(&placed.taken.repo.include).ok()?;
+    Some(Begun { room, with_setup })
 }
 
 impl Begun {
@@ -136,7 +169,7 @@ impl Begun {
         seen: &Seen,
         holds: Holds<'_>,
     ) -> Result<Bench, Halt> {
-        let Self(room) = self;
+        let Self { room, .. } = self;
         let layered = room
             .layered()
             .ok_or_else(|| Halt::Broken("the layers are gone".to_owned()))?;
@@ -170,13 +203,16 @@ async fn make(
     seen: &Seen,
     (holds, with_setup): (Holds<'_>, bool),
 ) -> Result<Bench, Halt> {
-    let bench = &placed.place.bench;
-    let bench = bench.room(next(bench), with_setup);
+    let bench = placed.place.bench.room(next(), with_setup);
     bench.create(ctx.role).or_broken("making a clean room")?;
     let repo = placed.taken.repo;
     if bench.stands() {
         setup::include(rec, repo, &bench)?;
-        return Begun(bench).fill(ctx, placed, seen, holds).await;
+        let begun = Begun {
+            room: bench,
+            with_setup,
+        };
+        return begun.fill(ctx, placed, seen, holds).await;
     }
     let place = &placed.place;
     let source = match bench.kind() {
@@ -208,7 +244,7 @@ async fn make(
 /// The worktree itself, and a home that nobody has worked in.
 pub(crate) async fn with_fresh_desk(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Result<Bench, Halt> {
     clear(ctx, placed, aside(ctx, placed)).await;
-    let bench = placed.place.bench.fresh_desk(next(&placed.place.bench));
+    let bench = placed.place.bench.fresh_desk(next());
     bench.create(ctx.role).or_broken("making a clean room")?;
     Ok(bench)
 }
@@ -238,7 +274,7 @@ fn has_space(home: &Home) -> bool {
 /// where they lie then.
 fn aside(ctx: &Ctx<'_>, placed: &Placed<'_, '_>) -> Option<PathBuf> {
     let bench = &placed.place.bench;
-    if next(bench) <= BESIDE + 1 && has_space(ctx.home) {
+    if may_stay(ctx.home, bench) {
         return None;
     }
     let rooms = bench.rooms();
@@ -257,7 +293,28 @@ async fn clear(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, old: Option<PathBuf>) {
     }
 }
 
-/// A number that no room of the bench has.
-fn next(bench: &Bench) -> usize {
-    1 + std::fs::read_dir(bench.rooms()).map_or(0, Iterator::count)
+/// Whether the rooms of judgements before a new one may lie beside it.
+fn may_stay(home: &Home, bench: &Bench) -> bool {
+    let before = std::fs::read_dir(bench.rooms()).map_or(0, Iterator::count);
+    before <= BESIDE && has_space(home)
+}
+
+/// A number that no room of this firing has or had: two are made at once, and where one has gone there is no other that could
+/// be taken for it.
+fn next() -> usize {
+    static GIVEN: AtomicUsize = AtomicUsize::new(0);
+    1 + GIVEN.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+
+    #[test]
+    fn no_two_rooms_have_the_same_number() {
+        let given = std::iter::repeat_with(next).take(8);
+        let all: std::collections::BTreeSet<usize> = given.collect();
+        assert_eq!(all.len(), 8);
+        assert!(!all.contains(&next()));
+    }
 }

@@ -14,11 +14,10 @@ use carson_loop::digest::Digest;
 use carson_loop::normal::{self, Places};
 use carson_proc::{Exit, Finished, Limits, StopReason};
 use carson_store::Judged;
-use tokio::sync::oneshot;
 use tracing::{info, warn};
 
 use super::leaving;
-use crate::clean_rooms::{self, Holds};
+use crate::clean_rooms::{self, Begun, Holds};
 use crate::ctx::Ctx;
 use crate::placed::Placed;
 use crate::record::Record;
@@ -90,20 +89,20 @@ pub(crate) async fn check(
     let mut all_said = String::new();
     let last = checks.len() - 1;
     for (at, check) in checks.into_iter().enumerate() {
-        // The room of whoever judges next is made beside the run of the last check, which waits for nothing.
-        let ahead = match is_judged && at == last {
-            true => clean_rooms::begin(ctx, rec, placed, &seen, &commit).await?,
+        let with_setup = clean_rooms::has_setup(placed, &seen, &commit).await?;
+        let own = clean_rooms::begin(ctx, placed, with_setup);
+        // That of whoever judges next is made beside the last one and its check, which wait for nothing.
+        let ahead = match is_judged && at == last && own.is_some() {
+            true => clean_rooms::begin(ctx, placed, with_setup),
             false => None,
         };
         let refused = RefusedHosts::so_far(rec);
-        let (begins, has_begun) = oneshot::channel();
         let ahead = async {
-            has_begun.await.ok()?;
             let filled = ahead?.fill(ctx, placed, &seen, Holds::only(&commit));
             // One that cannot be made is made again, and said, where it is needed.
             filled.await.ok()
         };
-        let done = in_a_room(ctx, rec, placed, &seen, (check, begins));
+        let done = in_a_room(ctx, rec, placed, &seen, (check, own));
         let (done, ahead) = tokio::join!(done, ahead);
         placed.place.room_ahead = ahead.map(|room| (commit.clone(), room));
         // What it said is known, and nobody needs what it left; the room beside it is made again.
@@ -136,23 +135,24 @@ pub(crate) async fn check(
     Ok(Check::Passed(commit))
 }
 
-/// Runs a check in a room of its own: what one of them runs is the work's own code, and must not prepare the next.
-/// That it begins is said. What the setup printed, where that failed.
+/// Runs a check in a room of its own, which may have been begun: what one of them runs is the work's own code, and must not
+/// prepare the next. What the setup printed, where that failed.
 async fn in_a_room(
     ctx: &Ctx<'_>,
     rec: &mut Record,
     placed: &Placed<'_, '_>,
     seen: &Seen,
-    (check, begins): (&Promise, oneshot::Sender<()>),
+    (check, own): (&Promise, Option<Begun>),
 ) -> Result<Result<(Finished, Bench), String>, Halt> {
-    match clean_rooms::ready(ctx, rec, placed, seen, Holds::only(seen.tip())).await? {
-        Ok(room) => {
-            // Who would hear it may have gone.
-            let _ = begins.send(());
-            Ok(Ok((run(ctx, rec, placed, check, &room).await?, room)))
-        }
-        Err(said) => Ok(Err(said)),
-    }
+    let holds = Holds::only(seen.tip());
+    let ready = match own {
+        Some(begun) => clean_rooms::ready_in(ctx, rec, placed, seen, holds, begun).await?,
+        None => clean_rooms::ready(ctx, rec, placed, seen, holds).await?,
+    };
+    Ok(match ready {
+        Ok(room) => Ok((run(ctx, rec, placed, check, &room).await?, room)),
+        Err(said) => Err(said),
+    })
 }
 
 /// How a run of the promise went and what it printed, for the next attempt and for people.
