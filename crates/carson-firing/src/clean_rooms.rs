@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use carson_core::settle::{Halt, drifted};
-use carson_git::{ChangedTest, Ground, Oid, Seen};
+use carson_git::{ChangedTest, EmptyRoom, Ground, Oid, Seen, Worktree};
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
@@ -20,7 +20,7 @@ use crate::setup::{self, Then};
 use crate::site::Site;
 use carson_bench::bench::Bench;
 use carson_bench::layers;
-use carson_config::Workspaces;
+use carson_config::{Repo, Workspaces};
 use carson_home::halt::OrBroken;
 use carson_home::{Home, disk_space};
 
@@ -139,28 +139,50 @@ async fn set_up(
     Ok(Ok(room))
 }
 
-/// A room on layers that has everything but its commit.
+/// A room on layers that has everything but its commit, and somebody who waits to check that out.
 pub(crate) struct Begun {
     room: Bench,
     /// Whether it has what the setup left.
     with_setup: bool,
+    empty: EmptyRoom,
 }
 
-/// Begins one, to be filled while something else runs. `None` without layers: there the files themselves are made, which is no
-/// work for beside something. And `None` where rooms must go first: who makes the next one takes all that are there out of the
-/// way. One that cannot be begun is made, and that said, where it is needed.
-pub(crate) fn begin(ctx: &Ctx<'_>, placed: &Placed<'_, '_>, with_setup: bool) -> Option<Begun> {
-    let bench = &placed.place.bench;
+/// Begins one, to be filled once its commit is known, and while something else runs. `None` without layers: there the files
+/// themselves are made, which is no work for beside something. And `None` where rooms must go first: who makes the next one
+/// takes all that are there out of the way. One that cannot be begun is made, and that said, where it is needed.
+pub(crate) fn begin(
+    ctx: &Ctx<'_>,
+    repo: &Repo,
+    (bench, worktree): (&Bench, &Worktree),
+    with_setup: bool,
+) -> Option<Begun> {
     if !bench.stands() || !may_stay(ctx.home, bench) {
         return None;
     }
     let room = bench.room(next(), with_setup);
     room.create(ctx.role).ok()?;
-    room.include(&placed.taken.repo.include).ok()?;
-    Some(Begun { room, with_setup })
+    room.include(&repo.include).ok()?;
+    Begun::of(room, with_setup, worktree).ok()
 }
 
 impl Begun {
+    fn of(room: Bench, with_setup: bool, worktree: &Worktree) -> Result<Self, Halt> {
+        let layered = room
+            .layered()
+            .ok_or_else(|| Halt::Broken("the layers are gone".to_owned()))?;
+        let empty = worktree.empty_room(&room.tree(), layered);
+        Ok(Self {
+            empty: empty.or_broken("making a clean room")?,
+            room,
+            with_setup,
+        })
+    }
+
+    /// Whether it is one for a commit whose room has, or has not, what the setup left.
+    pub(crate) fn fits(&self, with_setup: bool) -> bool {
+        self.with_setup == with_setup
+    }
+
     /// Checks a commit out.
     pub(crate) async fn fill(
         self,
@@ -169,12 +191,8 @@ impl Begun {
         seen: &Seen,
         holds: Holds<'_>,
     ) -> Result<Bench, Halt> {
-        let Self { room, .. } = self;
-        let layered = room
-            .layered()
-            .ok_or_else(|| Halt::Broken("the layers are gone".to_owned()))?;
-        let (what, tree) = ((holds.commit, holds.tests), room.tree());
-        let made = seen.check_out(what, &tree, Ground::Layers(&layered));
+        let Self { room, empty, .. } = self;
+        let made = seen.check_out_in((holds.commit, holds.tests), empty);
         made.await.or_broken("checking out into a clean room")?;
         let told = room.tell_git(ctx.home, &placed.taken.repo.include);
         told.or_broken("telling git what is not work")?;
@@ -208,10 +226,7 @@ async fn make(
     let repo = placed.taken.repo;
     if bench.stands() {
         setup::include(rec, repo, &bench)?;
-        let begun = Begun {
-            room: bench,
-            with_setup,
-        };
+        let begun = Begun::of(bench, with_setup, &placed.place.worktree)?;
         return begun.fill(ctx, placed, seen, holds).await;
     }
     let place = &placed.place;

@@ -281,13 +281,35 @@ pub(crate) fn link(
     at: &Oid,
     layered: &Layered,
 ) -> std::io::Result<()> {
+    link_repository(own, path, branch, at, layered)?;
+    link_tree(own, path, layered)
+}
+
+/// The half of that in the repository.
+pub(crate) fn link_repository(
+    own: &Path,
+    path: &Path,
+    branch: &str,
+    at: &Oid,
+    layered: &Layered,
+) -> std::io::Result<()> {
     let admin = admin(own, path, &layered.overlay.at, (branch, at))?;
-    fs::copy(&layered.index, admin.join("index"))?;
+    fs::copy(&layered.index, admin.join("index")).map(drop)
+}
+
+/// The half of that in the worktree's own directory: a repository need not be there yet.
+pub(crate) fn link_tree(own: &Path, path: &Path, layered: &Layered) -> std::io::Result<()> {
     if let Some(upper) = &layered.overlay.upper {
         fs::create_dir_all(&upper.work)?;
     }
     fs::create_dir(path)?;
-    git_file(path, &admin)
+    git_file(path, &admin_of(own, path))
+}
+
+/// Where git's own directory for a worktree lies.
+fn admin_of(own: &Path, path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    own.join("worktrees").join(name)
 }
 
 /// Git's own directory for a worktree that is seen at `seen`, on this branch, which is at this commit; without
@@ -298,8 +320,7 @@ pub(crate) fn admin(
     seen: &Path,
     (branch, at): (&str, &Oid),
 ) -> std::io::Result<PathBuf> {
-    let name = path.file_name().unwrap_or_default();
-    let admin = own.join("worktrees").join(name);
+    let admin = admin_of(own, path);
     fs::create_dir_all(&admin)?;
     fs::write(admin.join("HEAD"), format!("ref: refs/heads/{branch}\n"))?;
     fs::write(admin.join("commondir"), "../..\n")?;

@@ -4,7 +4,7 @@
 //! write but the commit is in it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use carson_proc::inspector::Desk;
 
@@ -13,7 +13,6 @@ use crate::error::{GitError, io};
 use crate::git;
 use crate::inspect::changed_tests::ChangedTest;
 use crate::inspect::checkout::Checkout;
-use crate::layered::{Layered, link};
 use crate::oid::Oid;
 use crate::private::{REPOSITORY, repository};
 use crate::scratch::ScratchDir;
@@ -29,8 +28,6 @@ pub enum Ground<'g> {
     Nothing,
     /// With clones of the files of a layer of the base, which lies there.
     Clone(&'g Path),
-    /// With what is below.
-    Layers(&'g Layered),
 }
 
 impl Seen {
@@ -46,19 +43,47 @@ impl Seen {
         tree: &Path,
         ground: Ground<'_>,
     ) -> Result<(), GitError> {
+        self.may_spread(commit, tests)?;
+        let (room, mirror) = (tree.parent().unwrap_or(tree), &self.worktree.mirror);
+        let own = tree.with_file_name(REPOSITORY);
+        self.repository_of_room(&own)?;
+        if let Ground::Clone(layer) = ground {
+            cloned(&own, tree, &self.worktree.branch, commit, layer).await?;
+        }
+        let dir = ScratchDir::new(mirror.path(), "checkout")?;
+        let desk = Desk {
+            own: dir.path().to_owned(),
+            programs: git::program().into_iter().collect(),
+            read: vec![mirror.path().join("objects")],
+            write: vec![room.to_owned(), tree.to_owned()],
+            overlays: Vec::new(),
+        };
+        let name = tree.file_name().unwrap_or_default().to_string_lossy();
+        let stands = !matches!(ground, Ground::Nothing);
+        let question = self.to_check_out((commit, tests), own, (tree, name.into_owned()), stands);
+        let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;
+        asked.map_err(|source| GitError::Unseen {
+            path: tree.to_owned(),
+            source,
+        })
+    }
+
+    /// Whether a checkout of this may be made.
+    pub(crate) fn may_spread(&self, commit: &Oid, tests: &[ChangedTest]) -> Result<(), GitError> {
         if (*commit != self.worktree.base || !tests.is_empty()) && self.found.spread > SPREAD {
             return Err(GitError::Failed {
                 verb: "checkout".into(),
                 detail: format!("its files take {} MB", self.found.spread >> 20),
             });
         }
-        let (room, mirror) = (tree.parent().unwrap_or(tree), &self.worktree.mirror);
-        let (own, objects) = (
-            tree.with_file_name(REPOSITORY),
-            mirror.path().join("objects"),
-        );
+        Ok(())
+    }
+
+    /// Makes the repository of a room, with what this look took over.
+    pub(crate) fn repository_of_room(&self, own: &Path) -> Result<(), GitError> {
+        let objects = self.worktree.mirror.path().join("objects");
         let refs = fs::read_to_string(self.worktree.began().refs).unwrap_or_default();
-        let made = repository(&own, &objects, &refs).and_then(|()| {
+        let made = repository(own, &objects, &refs).and_then(|()| {
             let packs = own.join("objects/pack");
             self.packs()
                 .iter()
@@ -68,47 +93,27 @@ impl Seen {
                     fs::copy(pack, to).map(drop)
                 })
         });
-        made.map_err(|source| io(&own, source))?;
-        let branch = &self.worktree.branch;
-        let overlay = match ground {
-            Ground::Nothing => None,
-            Ground::Clone(layer) => {
-                cloned(&own, tree, branch, commit, layer).await?;
-                None
-            }
-            Ground::Layers(layered) => {
-                let linked = link(&own, tree, branch, commit, layered);
-                linked.map_err(|source| io(tree, source))?;
-                Some(&layered.overlay)
-            }
-        };
-        let seen = overlay.map_or(tree, |overlay| &overlay.at);
-        let dir = ScratchDir::new(mirror.path(), "checkout")?;
-        let desk = Desk {
-            own: dir.path().to_owned(),
-            programs: git::program().into_iter().collect(),
-            read: vec![objects],
-            write: vec![room.to_owned(), seen.to_owned()],
-            overlays: overlay.cloned().into_iter().collect(),
-        };
-        let question = Checkout {
-            repository: own,
-            tree: seen.to_owned(),
-            name: tree
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into(),
+        made.map_err(|source| io(own, source))
+    }
+
+    /// What is asked of whoever checks it out in the worktree of this repository that is seen there and has this name, and
+    /// may have the base's files already.
+    pub(crate) fn to_check_out(
+        &self,
+        (commit, tests): (&Oid, &[ChangedTest]),
+        repository: PathBuf,
+        (tree, name): (&Path, String),
+        stands_on_base: bool,
+    ) -> Checkout {
+        Checkout {
+            repository,
+            tree: tree.to_owned(),
+            name,
             branch: self.worktree.branch.clone(),
             commit: commit.clone(),
-            stands_on: (!matches!(ground, Ground::Nothing)).then(|| self.worktree.base.clone()),
+            stands_on: stands_on_base.then(|| self.worktree.base.clone()),
             tests: (!tests.is_empty()).then(|| (self.tip.clone(), tests.to_vec())),
-        };
-        let asked = mirror.inspector.ask(&question, &desk, &bounds()).await;
-        asked.map_err(|source| GitError::Unseen {
-            path: tree.to_owned(),
-            source,
-        })
+        }
     }
 }
 

@@ -175,34 +175,54 @@ impl Inspector {
         desk: &Desk,
         bounds: &Bounds,
     ) -> Result<(T, Result<Q::Answer, InspectError>), E> {
-        let asked = match serde_json::to_vec(question) {
-            Ok(asked) => asked,
-            Err(error) => {
-                return Ok((first.await?, Err(InspectError::Ask(error.to_string()))));
-            }
-        };
+        let asked = written(question);
+        let first = async { Ok((first.await?, asked)) };
+        self.put::<Q, T, E>(first, desk, bounds).await
+    }
+
+    /// Asks what is known only later: the same with a question that `first` comes to.
+    ///
+    /// # Errors
+    /// Inside each of [`InspectError`]; nothing is known then.
+    pub async fn ask_when<Q: Question, E>(
+        &self,
+        first: impl Future<Output = Result<Q, E>>,
+        desk: &Desk,
+        bounds: &Bounds,
+    ) -> Result<Result<Q::Answer, InspectError>, E> {
+        let first = async { Ok(((), written(&first.await?))) };
+        Ok(self.put::<Q, (), E>(first, desk, bounds).await?.1)
+    }
+
+    /// Puts the question that `first` comes to, as the child reads it.
+    async fn put<Q: Question, T, E>(
+        &self,
+        first: impl Future<Output = Result<(T, Result<Vec<u8>, InspectError>), E>>,
+        desk: &Desk,
+        bounds: &Bounds,
+    ) -> Result<(T, Result<Q::Answer, InspectError>), E> {
         let (went, answer) = match &self.0 {
             Asked::Child(program) => {
                 let (say, said) = oneshot::channel();
                 // Both come to their end, whatever becomes of the other.
                 let first = async {
-                    let went = first.await;
+                    let (went, asked) = first.await?;
                     // Without a question the child has nothing to answer.
-                    let _ = say.send(if went.is_ok() { asked } else { Vec::new() });
-                    went
+                    let asked = asked.map(|asked| drop(say.send(asked)));
+                    Ok((went, asked))
                 };
                 let input = async { said.await.unwrap_or_default() };
                 let answer = ask_child(program, Q::NAME, input, desk, bounds);
                 let (went, answer) = tokio::join!(first, answer);
-                (went?, answer)
+                let (went, asked) = went?;
+                (went, asked.and(answer))
             }
             #[cfg(feature = "testing")]
             Asked::Here => {
-                let went = first.await?;
-                let replied = tokio::task::spawn_blocking(move || reply::<Q>(&asked)).await;
-                let answer = match replied {
-                    Ok(replied) => replied.map_err(InspectError::Refused),
-                    Err(panic) => Err(InspectError::Garbled(panic.to_string())),
+                let (went, asked) = first.await?;
+                let answer = match asked {
+                    Ok(asked) => answer_here::<Q>(asked).await,
+                    Err(error) => Err(error),
                 };
                 (went, answer)
             }
@@ -212,6 +232,19 @@ impl Inspector {
                 .map_err(|error| InspectError::Garbled(error.to_string()))
         };
         Ok((went, answer.and_then(read)))
+    }
+}
+
+/// A question as the child reads it.
+fn written(question: &impl Question) -> Result<Vec<u8>, InspectError> {
+    serde_json::to_vec(question).map_err(|error| InspectError::Ask(error.to_string()))
+}
+
+#[cfg(feature = "testing")]
+async fn answer_here<Q: Question>(asked: Vec<u8>) -> Result<Vec<u8>, InspectError> {
+    match tokio::task::spawn_blocking(move || reply::<Q>(&asked)).await {
+        Ok(replied) => replied.map_err(InspectError::Refused),
+        Err(panic) => Err(InspectError::Garbled(panic.to_string())),
     }
 }
 

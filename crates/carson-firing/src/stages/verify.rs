@@ -69,11 +69,18 @@ pub(crate) async fn check(
         return Ok(Check::NoPromise);
     }
     ctx.enter(Stage::Verify).await;
-    let seen = placed
-        .place
-        .inspect()
-        .await
-        .or_broken("looking at the worktree")?;
+    // Whoever judges the diff needs a room of the same commit.
+    let is_judged = ctx.has_stage(Stage::DiffReview);
+    let (bench, worktree) = (placed.place.bench.clone(), placed.place.worktree.clone());
+    let begin = |with_setup| clean_rooms::begin(ctx, repo, (&bench, &worktree), with_setup);
+    // Most work leaves alone what the setup depends on: while somebody looks, rooms for that are begun.
+    let rooms = async {
+        let own = begin(true);
+        let is_next = is_judged && checks.len() == 1 && own.is_some();
+        (own, is_next.then(|| begin(true)).flatten())
+    };
+    let (seen, (mut own, mut next)) = tokio::join!(placed.place.inspect(), rooms);
+    let seen = seen.or_broken("looking at the worktree")?;
     let (facts, commit) = (seen.facts(), seen.tip().clone());
     if facts.commits == 0 && (facts.dirty || !facts.beside.is_empty()) {
         return Ok(Check::NothingCommitted);
@@ -81,8 +88,7 @@ pub(crate) async fn check(
     if facts.commits == 0 {
         return Ok(Check::NoPromise);
     }
-    // Whoever judges the diff begins it, and needs a room of the same commit.
-    let is_judged = ctx.has_stage(Stage::DiffReview);
+    // Whoever judges the diff begins it.
     if !is_judged {
         leaving::search_ahead(ctx, placed.taken, &seen, &mut placed.place.ahead);
     }
@@ -90,15 +96,16 @@ pub(crate) async fn check(
     let last = checks.len() - 1;
     for (at, check) in checks.into_iter().enumerate() {
         let with_setup = clean_rooms::has_setup(placed, &seen, &commit).await?;
-        let own = clean_rooms::begin(ctx, placed, with_setup);
-        // That of whoever judges next is made beside the last one and its check, which wait for nothing.
-        let ahead = match is_judged && at == last && own.is_some() {
-            true => clean_rooms::begin(ctx, placed, with_setup),
+        let fits = |begun: &Begun| begun.fits(with_setup);
+        let own = own.take().filter(fits).or_else(|| begin(with_setup));
+        // That of whoever judges next is filled beside the last one and its check, which wait for nothing.
+        let next = match is_judged && at == last && own.is_some() {
+            true => next.take().filter(fits).or_else(|| begin(with_setup)),
             false => None,
         };
         let refused = RefusedHosts::so_far(rec);
         let ahead = async {
-            let filled = ahead?.fill(ctx, placed, &seen, Holds::only(&commit));
+            let filled = next?.fill(ctx, placed, &seen, Holds::only(&commit));
             // One that cannot be made is made again, and said, where it is needed.
             filled.await.ok()
         };
