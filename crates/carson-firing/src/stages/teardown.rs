@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use carson_core::Stage;
-use carson_git::{GitError, Seen};
+use carson_git::{GitError, IdleRef, Seen};
+use tokio::sync::oneshot;
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
@@ -30,8 +31,9 @@ pub(crate) async fn last_look(
     }
 }
 
-/// Ends the firing and then removes the bench; who removes it gets ready meanwhile. What cannot be proved
-/// safe stays, for the next pass of pruning, and so does everything where the firing could not be ended.
+/// Ends the firing and then removes the bench; who removes it gets ready meanwhile, and what its sessions may have left
+/// running ends. What cannot be proved safe stays, for the next pass of pruning, and so does everything where the firing
+/// could not be ended.
 pub(crate) async fn once_ended<T, E>(
     ctx: &Ctx<'_>,
     (place, seen): (Option<&Place>, Option<Result<Arc<Seen>, GitError>>),
@@ -40,11 +42,9 @@ pub(crate) async fn once_ended<T, E>(
 ) -> Result<T, E> {
     let bench = Bench::of(ctx.home, ctx.id);
     let ended = async {
-        let ended = ending.await?;
+        let (ended, ()) = tokio::join!(ending, nobody_is_left(ctx, &bench));
+        let ended = ended?;
         ctx.enter(Stage::Teardown).await;
-        if bench.root.is_dir() && !bench.is_locked() {
-            carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
-        }
         Ok(ended)
     };
     let ended = match left(&bench, place) {
@@ -55,18 +55,25 @@ pub(crate) async fn once_ended<T, E>(
             ended
         }
         None => {
-            let put_away = async {
+            let (frees, freed) = oneshot::channel();
+            let put_aside = async {
                 let ended = ended.await.map_err(Kept::Unended)?;
-                let put_away = match place {
-                    Some(place) => put_away(place, seen, saved).await,
-                    None => Ok(()),
+                let idle = match place {
+                    Some(place) => put_aside(place, seen, saved).await,
+                    None => Ok(Vec::new()),
                 };
-                match put_away {
-                    Ok(()) => Ok(ended),
+                match idle {
+                    Ok(idle) => {
+                        // Who deletes them waits for that.
+                        let _ = frees.send(idle);
+                        Ok(ended)
+                    }
                     Err(error) => Err(Kept::Unproved(ended, error)),
                 }
             };
-            let (ended, removed) = match bench.remove_after(ctx.home, put_away).await {
+            let removed = bench.remove_after(ctx.home, put_aside);
+            let (removed, ()) = tokio::join!(removed, delete_refs(ctx, place, freed));
+            let (ended, removed) = match removed {
                 Ok(done) => done,
                 Err(Kept::Unproved(ended, error)) => (ended, Err(error)),
                 Err(Kept::Unended(error)) => return Err(error),
@@ -87,6 +94,23 @@ pub(crate) async fn once_ended<T, E>(
     let written = ctx.as_firing().end_stage(ctx.now());
     ctx.best_effort("the end of the last stage", written).await;
     Ok(ended)
+}
+
+/// Ends what its sessions may have left running.
+async fn nobody_is_left(ctx: &Ctx<'_>, bench: &Bench) {
+    if bench.root.is_dir() && !bench.is_locked() {
+        carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
+    }
+}
+
+/// Deletes the refs that nothing needs any more, once the bench is out of sight and while it is removed.
+async fn delete_refs(ctx: &Ctx<'_>, place: Option<&Place>, freed: oneshot::Receiver<Vec<IdleRef>>) {
+    let (Some(place), Ok(idle)) = (place, freed.await) else {
+        return;
+    };
+    if let Err(error) = place.worktree.kept().delete_refs(&idle).await {
+        warn!(firing.id = %ctx.id, %error, "refs of a removed bench stay");
+    }
 }
 
 /// Why a bench is not removed.
@@ -117,15 +141,16 @@ fn left(bench: &Bench, place: Option<&Place>) -> Option<Left> {
     }
 }
 
-async fn put_away(
+/// Takes what is in the bench out of sight, where all of it is saved; the refs that nothing needs any more.
+async fn put_aside(
     place: &Place,
     seen: Option<Result<Arc<Seen>, GitError>>,
     saved: &Saved,
-) -> Result<(), GitError> {
+) -> Result<Vec<IdleRef>, GitError> {
     let pushed = saved.pushed.as_ref();
     match seen {
-        Some(seen) => seen?.put_away(pushed).await,
-        None => place.worktree.inspect(false).await?.put_away(pushed).await,
+        Some(seen) => seen?.put_aside(pushed).await,
+        None => place.worktree.inspect(false).await?.put_aside(pushed).await,
     }
 }
 
