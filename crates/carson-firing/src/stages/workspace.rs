@@ -147,12 +147,18 @@ pub(crate) async fn run<'r, 'h>(
         };
         toolchains::resolve(ctx, rec, &site).await?;
     }
-    let earlier = match ctx.role.makes_commits() && taken.first.is_none() {
-        true => go_on::find(ctx, taken, &place.mirror).await,
-        false => None,
+    let earlier = async {
+        match ctx.role.makes_commits() && taken.first.is_none() {
+            true => go_on::find(ctx, taken, &place.mirror).await,
+            false => None,
+        }
     };
-    let guidance = guidance::of_base(&place.mirror, &base).await;
-    let protected = protected(ctx, taken.repo, &place.mirror).await?;
+    let (earlier, guidance, protected) = tokio::join!(
+        earlier,
+        guidance::of_base(&place.mirror, &base),
+        protected(ctx, taken.repo, &place.mirror),
+    );
+    let protected = protected?;
     let mut placed = Placed {
         taken,
         protected,
