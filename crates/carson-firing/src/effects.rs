@@ -134,21 +134,27 @@ impl Bearer<'_> {
             }
         };
         let (state, said, next_at) = tried;
-        // The pull request's number stands in the firing's row before the effect counts as done.
-        let is_pull = matches!(
-            row.effect,
-            Effect::OpenPull { .. } | Effect::JoinPull { .. }
-        );
-        if let (EffectState::Done, true, Some(pull)) = (state, is_pull, &carried.pull) {
-            let noted = self.as_firing().set_pull(pull.number, &pull.url);
-            noted.await?;
-        }
+        // The pull request's number stands in the firing's row once the effect counts as done.
+        let is_pull = state == EffectState::Done
+            && matches!(
+                row.effect,
+                Effect::OpenPull { .. } | Effect::JoinPull { .. }
+            );
         let tried = Tried {
             state,
             said: Some(&said),
             next_at,
         };
-        self.as_firing().note_effect(row.n, &tried).await?;
+        match carried.pull.as_ref().filter(|_| is_pull) {
+            Some(pull) => {
+                let opened = (pull.number, pull.url.as_str());
+                let noted = self.as_firing().note_pull_effect(row.n, &tried, opened);
+                noted.await?;
+            }
+            None => {
+                self.as_firing().note_effect(row.n, &tried).await?;
+            }
+        }
         match state {
             EffectState::Done => {}
             EffectState::Owed => carried.owed = Some(owed_text(&row.effect, &said)),

@@ -11,7 +11,9 @@ use uuid::Uuid;
 use crate::as_firing::{AsFiring, fenced};
 use crate::db::{Store, on};
 use crate::error::StoreError;
-use crate::firing::{Firing, Raw as RawFiring, json, parsed, select_firing, small, to_json};
+use crate::firing::{
+    Firing, Raw as RawFiring, json, parsed, select_firing, signed, small, to_json,
+};
 use crate::row::row;
 
 /// Where an effect stands.
@@ -351,18 +353,51 @@ impl AsFiring<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn note_effect(self, n: u32, tried: &Tried<'_>) -> Result<bool, StoreError> {
-        let rows = fenced!(self, self.store, |tx| query(
-            "UPDATE effect SET state = $3, said = $4, next_at = $5, tries = tries + 1 \
-             WHERE firing = $1 AND n = $2 AND state = 'owed'"
-        )
-        .bind(self.id.uuid())
-        .bind(i64::from(n))
-        .bind(tried.state.as_str())
-        .bind(tried.said.map(|said| self.store.outside(said).into_owned()))
-        .bind(tried.next_at)
-        .execute(&mut *tx)
-        .await?
-        .rows_affected());
+        self.note(n, tried, None).await
+    }
+
+    /// The same of one that made the firing's pull request: that stands in the firing's row once the effect counts as
+    /// done, or neither does.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_pull_effect(
+        self,
+        n: u32,
+        tried: &Tried<'_>,
+        pull: (u64, &str),
+    ) -> Result<bool, StoreError> {
+        self.note(n, tried, Some(pull)).await
+    }
+
+    async fn note(
+        self,
+        n: u32,
+        tried: &Tried<'_>,
+        pull: Option<(u64, &str)>,
+    ) -> Result<bool, StoreError> {
+        let rows = fenced!(self, self.store, |tx| {
+            if let Some((number, url)) = pull {
+                query("UPDATE firing SET pr_number = $2, pr_url = $3 WHERE id = $1")
+                    .bind(self.id.uuid())
+                    .bind(signed(number))
+                    .bind(self.store.outside(url).as_ref())
+                    .execute(&mut *tx)
+                    .await?;
+            }
+            query(
+                "UPDATE effect SET state = $3, said = $4, next_at = $5, tries = tries + 1 \
+                 WHERE firing = $1 AND n = $2 AND state = 'owed'",
+            )
+            .bind(self.id.uuid())
+            .bind(i64::from(n))
+            .bind(tried.state.as_str())
+            .bind(tried.said.map(|said| self.store.outside(said).into_owned()))
+            .bind(tried.next_at)
+            .execute(&mut *tx)
+            .await?
+            .rows_affected()
+        });
         Ok(rows == 1)
     }
 }

@@ -11,6 +11,7 @@ use crate::fixture::{Place, at, claimed, ending, on_both};
 
 on_both!(
     a_list_is_decided_once,
+    a_pull_request_is_noted_with_the_effect_that_made_it,
     what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended,
     issues_are_counted_by_role_and_time,
 );
@@ -72,6 +73,28 @@ async fn a_list_is_decided_once(place: Place) {
         .map(|row| row.effect.kind())
         .collect();
     assert_eq!(kinds, ["release", "close-issue"]);
+}
+
+async fn a_pull_request_is_noted_with_the_effect_that_made_it(place: Place) {
+    let store = place.open().await;
+    let id = claimed(&store, "one", 0).await;
+    let as_firing = store.as_firing(id, carson_store::Epoch::FIRST);
+    let settled = Settled::new(Outcome::Ok, "done");
+    let list = [close(7)];
+    let planned = as_firing.plan_effects(&settled, &list);
+    planned.await.unwrap();
+    let done = tried(EffectState::Done, None);
+    let noted = as_firing.note_pull_effect(0, &done, (9, "url"));
+    assert!(noted.await.unwrap());
+    let row = store.firing(id).await.unwrap().unwrap();
+    assert_eq!(
+        (row.pr_number, row.pr_url.as_deref()),
+        (Some(9), Some("url"))
+    );
+    assert!(!store.owes(id).await.unwrap());
+    // Whoever comes again changes nothing of what became of it.
+    let again = as_firing.note_pull_effect(0, &done, (9, "url"));
+    assert!(!again.await.unwrap());
 }
 
 async fn what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended(place: Place) {

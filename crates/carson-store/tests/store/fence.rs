@@ -123,6 +123,10 @@ async fn a_stale_writer_changes_nothing_by_any_way_there_is(place: Place) {
         ),
         ("note_effect", nothing(stale.note_effect(0, &tried).await)),
         (
+            "note_pull_effect",
+            nothing(stale.note_pull_effect(0, &tried, (1, "u")).await),
+        ),
+        (
             "take_work",
             nothing(stale.take_work(&widget, WorkKey::Issue(1), "t").await),
         ),
