@@ -21,9 +21,10 @@ pub(crate) async fn run<'r, 'h>(
     reached: &'r mut Option<Taken<'h>>,
     _ready: Ready,
 ) -> Result<Picked<'r, 'h>, Halt> {
-    ctx.enter(Stage::Pick).await;
+    let entered = ctx.enter(Stage::Pick);
     let kind = roles::kind_of(ctx.role);
-    let taken = reached.insert((kind.pick)(ctx, rec).await?);
+    let (taken, ()) = tokio::join!((kind.pick)(ctx, rec), entered);
+    let taken = reached.insert(taken?);
     ctx.took(&taken.repo.name, taken.work.key.number(), &taken.work.title);
     // Who asks no model is done in a moment: its end alone may be news.
     if ctx.role.kind.has_sessions() {

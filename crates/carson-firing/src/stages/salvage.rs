@@ -18,7 +18,12 @@ use crate::saved::Saved;
 use crate::searched_ahead::Ahead;
 
 pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Saved {
-    ctx.enter(Stage::Salvage).await;
+    let entered = ctx.enter(Stage::Salvage);
+    let (saved, ()) = tokio::join!(save(ctx, reached, settled), entered);
+    saved
+}
+
+async fn save(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Saved {
     let mut saved = reached.far.clone().unwrap_or_default();
     let Some(place) = &mut reached.place else {
         return saved;

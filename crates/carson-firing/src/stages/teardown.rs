@@ -43,25 +43,31 @@ pub(crate) async fn once_ended<T, E>(
     let bench = Bench::of(ctx.home, ctx.id);
     let ended = async {
         let (ended, ()) = tokio::join!(ending, nobody_is_left(ctx, &bench));
-        let ended = ended?;
-        ctx.enter(Stage::Teardown).await;
-        Ok(ended)
+        Ok((ended?, ctx.enter(Stage::Teardown)))
     };
     let ended = match left(&bench, place) {
-        Some(Left::Silently) => ended.await?,
+        Some(Left::Silently) => {
+            let (ended, entered) = ended.await?;
+            entered.await;
+            ended
+        }
         Some(Left::Because(why)) => {
-            let ended = ended.await?;
+            let (ended, entered) = ended.await?;
+            entered.await;
             stays(ctx, why).await;
             ended
         }
         None => {
             let (frees, freed) = oneshot::channel();
             let put_aside = async {
-                let ended = ended.await.map_err(Kept::Unended)?;
-                let idle = match place {
-                    Some(place) => put_aside(place, seen, saved).await,
-                    None => Ok(Vec::new()),
+                let (ended, entered) = ended.await.map_err(Kept::Unended)?;
+                let idle = async {
+                    match place {
+                        Some(place) => put_aside(place, seen, saved).await,
+                        None => Ok(Vec::new()),
+                    }
                 };
+                let (idle, ()) = tokio::join!(idle, entered);
                 match idle {
                     Ok(idle) => {
                         // Who deletes them waits for that.

@@ -68,7 +68,7 @@ pub(crate) async fn check(
     if checks.is_empty() {
         return Ok(Check::NoPromise);
     }
-    ctx.enter(Stage::Verify).await;
+    let entered = ctx.enter(Stage::Verify);
     // Whoever judges the diff needs a room of the same commit.
     let is_judged = ctx.has_stage(Stage::DiffReview);
     let (bench, worktree) = (placed.place.bench.clone(), placed.place.worktree.clone());
@@ -79,7 +79,8 @@ pub(crate) async fn check(
         let is_next = is_judged && checks.len() == 1 && own.is_some();
         (own, is_next.then(|| begin(true)).flatten())
     };
-    let (seen, (mut own, mut next)) = tokio::join!(placed.place.inspect(), rooms);
+    let look = placed.place.inspect();
+    let (seen, (mut own, mut next), ()) = tokio::join!(look, rooms, entered);
     let seen = seen.or_broken("looking at the worktree")?;
     let (facts, commit) = (seen.facts(), seen.tip().clone());
     if facts.commits == 0 && (facts.dirty || !facts.beside.is_empty()) {

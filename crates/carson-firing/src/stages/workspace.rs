@@ -14,14 +14,14 @@ use crate::ctx::Ctx;
 use crate::guidance;
 use crate::identity_check;
 use crate::placed::Placed;
-use crate::reached::Place;
+use crate::reached::{Place, Taken};
 use crate::record::Record;
 use crate::setup;
 use crate::site::Site;
 use crate::toolchains;
 use carson_bench::bench::Bench;
 use carson_bench::commit_trailers::trailers;
-use carson_bench::layers::{self, Source};
+use carson_bench::layers::{self, Held, Source};
 use carson_home::Home;
 use carson_home::halt::OrBroken;
 
@@ -31,23 +31,12 @@ pub(crate) async fn run<'r, 'h>(
     reached: &'r mut Option<Place>,
     picked: Picked<'r, 'h>,
 ) -> Result<Placed<'r, 'h>, Halt> {
-    ctx.enter(Stage::Workspace).await;
+    let entered = ctx.enter(Stage::Workspace);
     let taken = picked.taken;
     let mirror = ctx.home.mirror(taken.repo);
-    let base = match (&taken.at, &taken.story) {
-        (Some(at), _) => at.clone(),
-        // The base may have moved since: the work begins where its plan was read.
-        (None, Some(story)) => story.base.clone(),
-        (None, None) => mirror
-            .resolve(&taken.repo.base)
-            .await
-            .or_broken("finding the base branch")?,
-    };
-    // What others share stands on the base alone; who only judges a pull request runs nothing of it.
-    let layers = match &taken.at {
-        Some(_) => None,
-        None => layers::stand(ctx.home, ctx.role, taken.repo, &mirror, &base).await,
-    };
+    // Whoever finds the firing dead goes by its stage, once there is anything of it here.
+    let (ground, ()) = tokio::join!(ground(ctx, taken, &mirror), entered);
+    let (base, layers) = ground?;
     let bench = Bench::of(ctx.home, ctx.id);
     bench.create(ctx.role).or_broken("making the bench")?;
     let work = match taken.work.key {
@@ -173,6 +162,26 @@ pub(crate) async fn run<'r, 'h>(
     }
     identity_check::run(ctx, rec, &placed).await?;
     Ok(placed)
+}
+
+/// The commit with which its work begins, and the layers on which its workspace stands.
+async fn ground(
+    ctx: &Ctx<'_>,
+    taken: &Taken<'_>,
+    mirror: &Mirror,
+) -> Result<(Oid, Option<Held>), Halt> {
+    let base = match (&taken.at, &taken.story) {
+        // Who only judges a pull request runs nothing of what others share.
+        (Some(at), _) => return Ok((at.clone(), None)),
+        // The base may have moved since: the work begins where its plan was read.
+        (None, Some(story)) => story.base.clone(),
+        (None, None) => mirror
+            .resolve(&taken.repo.base)
+            .await
+            .or_broken("finding the base branch")?,
+    };
+    let layers = layers::stand(ctx.home, ctx.role, taken.repo, mirror, &base).await;
+    Ok((base, layers))
 }
 
 /// What its sessions push to no branch of: the settings' patterns and, where nothing but the hook keeps them
