@@ -1,7 +1,7 @@
 //! How every firing ends, alive or dead: settle → salvage → report → teardown.
 
 use carson_core::settle::{Facts, Goal, Settled};
-use carson_core::{Outcome, Stage};
+use carson_core::{Effect, Outcome, Stage};
 use tracing::{info, warn};
 
 use crate::ctx::Ctx;
@@ -80,6 +80,10 @@ async fn note_pushed(ctx: &Ctx<'_>, place: Option<&Place>, saved: &Saved) {
     }
 }
 
+fn is_pull(effect: &Effect) -> bool {
+    matches!(effect, Effect::OpenPull { .. })
+}
+
 /// Decides what follows on the forge, writes it down, and does it. Finished work whose pull request
 /// the forge will not have is not done.
 async fn deliver(
@@ -104,7 +108,14 @@ async fn deliver(
         older: older_drafts::of_work(ctx, taken).await?,
     };
     let effects = (roles::kind_of(ctx.role).effects)(&closing);
-    let planned = ctx.as_firing().plan_effects(&settled, &effects).await?;
+    let mut planned = ctx.as_firing().plan_effects(&settled, &effects).await?;
+    let was_known = { planned.effects.iter() }.any(|planned| is_pull(&planned.effect));
+    if effects.iter().any(is_pull) && !was_known {
+        // Who decided it had no work to offer, which was found since.
+        planned = { ctx.as_firing() }
+            .plan_effects_anew(&settled, &effects)
+            .await?;
+    }
     let settled = planned.delivered;
     let carried = Bearer::of(ctx, taken).carry_out(&planned.effects).await?;
     if let Some(why) = &carried.not_merged {

@@ -308,17 +308,45 @@ impl AsFiring<'_> {
         delivered: &Settled,
         effects: &[Effect],
     ) -> Result<Planned, StoreError> {
+        self.plan(delivered, effects, false).await
+    }
+
+    /// The same by who knows more than the one that wrote it down before, and died: what was written stands where any of it
+    /// is done.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn plan_effects_anew(
+        self,
+        delivered: &Settled,
+        effects: &[Effect],
+    ) -> Result<Planned, StoreError> {
+        self.plan(delivered, effects, true).await
+    }
+
+    async fn plan(
+        self,
+        delivered: &Settled,
+        effects: &[Effect],
+        anew: bool,
+    ) -> Result<Planned, StoreError> {
         let (stands, rows) = fenced!(self, self.store, |tx| {
             let rows = query(
                 "UPDATE firing SET delivered = $2 \
-                 WHERE id = $1 AND delivered IS NULL AND ended_at IS NULL",
+                 WHERE id = $1 AND ended_at IS NULL AND (delivered IS NULL OR $3 AND NOT EXISTS \
+                 (SELECT 1 FROM effect WHERE firing = $1 AND state <> 'owed'))",
             )
             .bind(self.id.uuid())
             .bind(self.store.outside(&to_json(delivered)).into_owned())
+            .bind(anew)
             .execute(&mut *tx)
             .await?
             .rows_affected();
             if rows == 1 {
+                query("DELETE FROM effect WHERE firing = $1")
+                    .bind(self.id.uuid())
+                    .execute(&mut *tx)
+                    .await?;
                 for (n, effect) in (0_i64..).zip(effects) {
                     query("INSERT INTO effect (firing, n, body, state) VALUES ($1, $2, $3, $4)")
                         .bind(self.id.uuid())

@@ -631,6 +631,32 @@ fn effects_are_done_once(fleet: &TestFleet, row: &Value) {
     assert_eq!(ended, 1, "{firing:#}");
 }
 
+/// It could not push, and died with that written down; then it can be pushed.
+#[test]
+fn what_can_be_pushed_after_all_has_its_pull_request() {
+    let mut scene = Scene::trapped("UPDATE ON effect", "NEW.n = 0", |fleet| {
+        let hook = fleet.remote().join("hooks/pre-receive");
+        let go = fleet.shared().join("barrier.go");
+        program(&hook, &format!("#!/bin/sh\n[ -e {} ]\n", go.display()));
+    });
+    scene.firing.kill().unwrap();
+    scene.firing.wait().unwrap();
+    let fleet = &scene.fleet;
+    open_trap(fleet);
+    assert_eq!(fleet.pulls(), Vec::<Value>::new());
+    fs::write(fleet.shared().join("barrier.go"), "").unwrap();
+
+    let _ = fleet.ok(&["prune", "--json"]);
+
+    let row = row(fleet);
+    let pulls = fleet.pulls();
+    assert_eq!(pulls.len(), 1, "{row:#?}");
+    assert_eq!(fleet.branches().len(), 1);
+    assert!(!row["pr_number"].is_null(), "{row:#?}");
+    effects_are_done_once(fleet, &row);
+    scene.nothing_is_left();
+}
+
 /// Killed between the forge's pull request and the note of it.
 fn killed_as_it_opened_its_pull() -> Scene {
     let event = "UPDATE ON firing";

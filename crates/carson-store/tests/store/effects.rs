@@ -11,6 +11,7 @@ use crate::fixture::{Place, at, claimed, ending, on_both};
 
 on_both!(
     a_list_is_decided_once,
+    who_knows_more_decides_anew_until_something_is_done,
     a_pull_request_is_noted_with_the_effect_that_made_it,
     what_is_owed_comes_back_at_its_time_and_only_once_the_firing_ended,
     issues_are_counted_by_role_and_time,
@@ -73,6 +74,37 @@ async fn a_list_is_decided_once(place: Place) {
         .map(|row| row.effect.kind())
         .collect();
     assert_eq!(kinds, ["release", "close-issue"]);
+}
+
+async fn who_knows_more_decides_anew_until_something_is_done(place: Place) {
+    let store = place.open().await;
+    let id = claimed(&store, "one", 0).await;
+    let as_firing = store.as_firing(id, carson_store::Epoch::FIRST);
+    let [first, second, third] =
+        ["first", "second", "third"].map(|why| Settled::new(Outcome::Partial, why));
+    as_firing
+        .plan_effects(&first, &[release(), close(7)])
+        .await
+        .unwrap();
+    let trouble = tried(EffectState::Owed, None);
+    as_firing.note_effect(0, &trouble).await.unwrap();
+    let planned = as_firing
+        .plan_effects_anew(&second, &[close(8)])
+        .await
+        .unwrap();
+    assert_eq!(
+        (planned.delivered, planned.effects.len()),
+        (second.clone(), 1)
+    );
+    as_firing
+        .note_effect(0, &tried(EffectState::Done, None))
+        .await
+        .unwrap();
+    let planned = as_firing
+        .plan_effects_anew(&third, &[close(9), close(10)])
+        .await
+        .unwrap();
+    assert_eq!((planned.delivered, planned.effects.len()), (second, 1));
 }
 
 async fn a_pull_request_is_noted_with_the_effect_that_made_it(place: Place) {

@@ -123,6 +123,13 @@ async fn a_stale_writer_changes_nothing_by_any_way_there_is(place: Place) {
         ),
         ("note_effect", nothing(stale.note_effect(0, &tried).await)),
         (
+            "plan_effects_anew",
+            stale
+                .plan_effects_anew(&settle(&facts), &close)
+                .await
+                .map(drop),
+        ),
+        (
             "note_pull_effect",
             nothing(stale.note_pull_effect(0, &tried, (1, "u")).await),
         ),
