@@ -100,6 +100,7 @@ fn leads_nowhere_else(dir: &Path, shared: &[PathBuf], ways: &mut Ways<'_>) -> bo
     }
     let items = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut links = items.filter(|item| item.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let mut parents = BTreeMap::new();
     links.all(|link| {
         let Ok(target) = std::fs::read_link(link.path()) else {
             return false;
@@ -108,13 +109,39 @@ fn leads_nowhere_else(dir: &Path, shared: &[PathBuf], ways: &mut Ways<'_>) -> bo
         if target.components().count() == 1 && target != Path::new("..") {
             return true;
         }
-        match ways.resolve(&link.path()) {
-            Ok(found) => is_free(&found.real, shared),
+        let place = dir.join(&target);
+        match where_it_leads(&link.path(), &place, &mut parents, ways) {
+            Ok(real) => is_free(&real, shared),
             // A link to nothing is one to something later.
-            Err(ResolveError::Io(_)) => is_free(&dir.join(&target), shared),
+            Err(ResolveError::Io(_)) => is_free(&place, shared),
             Err(_) => false,
         }
     })
+}
+
+/// The same as following the link itself, which leads to `place`. Most links of a directory lead into a few others, and
+/// where those are is asked once.
+fn where_it_leads(
+    link: &Path,
+    place: &Path,
+    parents: &mut BTreeMap<PathBuf, PathBuf>,
+    ways: &mut Ways<'_>,
+) -> Result<PathBuf, ResolveError> {
+    let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
+        return Ok(ways.resolve(link)?.real);
+    };
+    let parent = match parents.get(parent) {
+        Some(known) => known,
+        None => {
+            let real = ways.resolve(parent)?.real;
+            parents.entry(parent.to_owned()).or_insert(real)
+        }
+    };
+    let real = parent.join(name);
+    match real.symlink_metadata()?.is_symlink() {
+        true => Ok(ways.resolve(&real)?.real),
+        false => Ok(real),
+    }
 }
 
 /// Whether a place lies in none where sessions write.
