@@ -11,6 +11,9 @@ use crate::subject::Asking;
 use crate::{Asked, Check, Health, LIST, Machine, Scene, Verdict};
 use carson_home::FiringRef;
 
+/// The check that fetches.
+const REMOTE: &str = "repo.NAME.remote";
+
 /// What a firing is about to use.
 #[derive(Clone, Copy)]
 struct Needs<'a> {
@@ -53,12 +56,29 @@ pub async fn with_work(
     };
     let machine = Machine::of_firing(firing.home);
     let scene = scene(firing, &machine, Some(forge));
-    for check in checks_asked(Asked::WithWork) {
-        run_check(firing, found, &scene, check, needs)
-            .await
-            .map_err(|failed| halt(found, failed))?;
-    }
-    Ok(())
+    // What the remote has takes longest, and is wanted in any case: it is fetched while the others are made.
+    let (remote, others): (Vec<&Check>, Vec<&Check>) =
+        checks_asked(Asked::WithWork).partition(|check| check.id == REMOTE);
+    let fetched = async {
+        let mut told = Vec::new();
+        for check in remote {
+            told.push((check, ask(firing, &scene, check, needs).await));
+        }
+        Ok::<_, Failed>(told)
+    };
+    let made = async {
+        for check in others {
+            run_check(firing, found, &scene, check, needs).await?;
+        }
+        Ok(())
+    };
+    let judged = match tokio::try_join!(fetched, made) {
+        Ok((fetched, ())) => { fetched.into_iter() }
+            .filter_map(|(check, told)| Some((check, told?)))
+            .try_for_each(|(check, (name, verdict))| judge(found, check, name, verdict)),
+        Err(failed) => Err(failed),
+    };
+    judged.map_err(|failed| halt(found, failed))
 }
 
 /// Whether a firing could go on with another account.
@@ -117,9 +137,13 @@ async fn run_check(
     check: &Check,
     needs: Needs<'_>,
 ) -> Result<(), Failed> {
-    let Some((name, verdict)) = ask(firing, scene, check, needs).await else {
-        return Ok(());
-    };
+    match ask(firing, scene, check, needs).await {
+        Some((name, verdict)) => judge(found, check, name, verdict),
+        None => Ok(()),
+    }
+}
+
+fn judge(found: &mut Findings, check: &Check, name: &str, verdict: Verdict) -> Result<(), Failed> {
     let id = check.id_of(name);
     if verdict.health == Health::Error {
         let told = check.checked(name, verdict);
