@@ -66,8 +66,10 @@ pub(super) async fn give(ctx: &Ctx<'_>, rec: &mut Record, stage: Stage, to: &Acc
     if stage.judges() {
         let is_own = rec.tally().account.as_ref() == Some(to);
         rec.judge = (!is_own).then(|| to.clone());
-        rec.count(ctx, |tally| tally.reviewed_by = Some(to.clone()))
-            .await;
+        if rec.tally().reviewed_by.as_ref() != Some(to) {
+            rec.count(ctx, |tally| tally.reviewed_by = Some(to.clone()))
+                .await;
+        }
     } else if rec.tally().account.as_ref() != Some(to) {
         rec.count(ctx, |tally| tally.account = Some(to.clone()))
             .await;
