@@ -53,16 +53,6 @@ pub async fn run(
         store: home.store.clone().patient(PATIENCE),
         ..home.clone()
     };
-    // Sessions, checks and looks come one after the other.
-    with_launcher_ready(Box::pin(to_its_end(home, id, cancel, steps))).await
-}
-
-async fn to_its_end(
-    home: &Home,
-    id: FiringId,
-    cancel: Cancel,
-    steps: Steps,
-) -> Result<Ended, FiringError> {
     let row = claimed_row(home, id).await?;
     let gone = || FiringError::RoleGone {
         id,
@@ -90,7 +80,9 @@ async fn to_its_end(
     note_prompts(&ctx).await;
     // Both outlive the stages: one that is dropped at the end of its time leaves what it reached.
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
-    let (halt, findings) = Box::pin(through_the_stages(&ctx, &mut reached, &mut rec)).await;
+    // Sessions, checks and looks come one after the other. Who removes the bench starts long before there is something to do.
+    let stages = Box::pin(through_the_stages(&ctx, &mut reached, &mut rec));
+    let (halt, findings) = Box::pin(with_launcher_ready(stages)).await;
     rec.close_proxy(&ctx).await;
     full_disk::after_sessions(home, &Bench::of(home, id)).await;
     lessons::collect(&ctx, &reached).await;
@@ -104,8 +96,6 @@ async fn to_its_end(
     let taken = reached.taken.as_ref();
     let first = taken.and_then(|taken| taken.first.as_ref());
     facts.is_second_try_of(first.map(|first| first.pull));
-    // Whoever removes the bench is the last one.
-    last_launcher();
     ctx.enter(Stage::Settle).await;
     let mut settled = settle(&facts);
     if let Some(why) = said_last::refusal(&rec, &facts) {
@@ -185,6 +175,8 @@ async fn stages<'h>(
             execute::run(ctx, rec, agreed).await?
         }
     };
+    // Most firings start nobody behind walls after it.
+    last_launcher();
     let found = diff_review::run(ctx, rec, &mut executed).await?;
     let mut found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
     if found.is_finished() {

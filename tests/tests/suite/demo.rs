@@ -71,62 +71,36 @@ fn begun(_fleet: &TestFleet, home: &Path) -> bool {
 
 /// Whether a firing whose row has ended still puts its bench away; it is halted there.
 fn puts_its_bench_away(fleet: &TestFleet, home: &Path) -> bool {
-    let removers = processes()
-        .into_iter()
-        .filter(|(_, line)| line.ends_with("carson-inspect inspector remove "));
-    let removers: Vec<i32> = removers.map(|(pid, _)| pid).collect();
-    if removers.is_empty() {
+    let removes = |(_, line): &(i32, String)| {
+        line.contains("bench.scratch/") && line.ends_with("carson-inspect inspector remove ")
+    };
+    let all = running_below(home.parent().unwrap());
+    let Some((pid, line)) = all.into_iter().find(removes) else {
         return false;
-    }
+    };
+    let remover = Pid::from_raw(pid);
+    let halted = kill(remover, Signal::SIGSTOP).is_ok();
     let rows = asked_at(fleet, home, &["firings", "--json"]);
-    // Those of others are no reason to believe that this home is there.
-    let of_ours = |pid: i32| { rows.as_array().into_iter().flatten() }.any(|row| row["pid"] == pid);
-    // Beneath the firing stands the launcher, whatever the remover is beneath that.
-    let launchers = removers.into_iter().filter_map(|pid| {
-        let mut line = std::iter::successors(Some(pid), |pid| parent(*pid)).take(8);
-        line.find(|pid| parent(*pid).is_some_and(of_ours))
-    });
-    launchers.into_iter().any(|launcher| {
-        let remover = Pid::from_raw(launcher);
-        let firing = parent(launcher);
-        let halted = kill(remover, Signal::SIGSTOP).is_ok();
-        let rows = asked_at(fleet, home, &["firings", "--json"]);
-        let row = { rows.as_array().into_iter().flatten() }
-            .find(|row| firing.is_some_and(|pid| row["pid"] == pid));
-        let found = halted && row.is_some_and(|row| !row["ended_at"].is_null());
-        if !found {
-            let _ = kill(remover, Signal::SIGCONT);
-        }
-        found
-    })
-}
-
-/// Whose child a process is.
-fn parent(pid: i32) -> Option<i32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// All processes, with their command lines.
-fn processes() -> Vec<(i32, String)> {
-    let all = fs::read_dir("/proc").unwrap().flatten();
-    let line = |entry: &fs::DirEntry| fs::read(entry.path().join("cmdline")).ok();
-    let numbered = all.filter_map(|entry| {
-        let pid = entry.file_name().to_str()?.parse().ok()?;
-        Some((
-            pid,
-            String::from_utf8_lossy(&line(&entry)?).replace('\0', " "),
-        ))
-    });
-    numbered.collect()
+    let of_it = |row: &&Value| line.contains(&format!("bench.scratch/{}-", row["pid"]));
+    let row = rows.as_array().unwrap().iter().find(of_it);
+    let found = halted && row.is_some_and(|row| !row["ended_at"].is_null());
+    if !found {
+        let _ = kill(remover, Signal::SIGCONT);
+    }
+    found
 }
 
 /// The processes whose command lines name a directory.
 fn running_below(root: &Path) -> Vec<(i32, String)> {
     let name = root.file_name().unwrap().to_str().unwrap();
-    let all = processes().into_iter();
-    all.filter(|(_, line)| line.contains(name)).collect()
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let line = |entry: &fs::DirEntry| fs::read(entry.path().join("cmdline")).ok();
+    let numbered = all.filter_map(|entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let line = String::from_utf8_lossy(&line(&entry)?).replace('\0', " ");
+        line.contains(name).then_some((pid, line))
+    });
+    numbered.collect()
 }
 
 fn every_end_is_shown(shown: &Value) {
