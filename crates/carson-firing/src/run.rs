@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use carson_core::settle::{Halt, settle};
 use carson_core::{FiringId, Stage};
-use carson_proc::sandbox::{get_launcher_ready, last_launcher, with_launcher_ready};
 use carson_proc::{Cancel, ProcessId};
 use carson_store::Firing as Row;
 use tracing::info;
@@ -80,9 +79,7 @@ pub async fn run(
     note_prompts(&ctx).await;
     // Both outlive the stages: one that is dropped at the end of its time leaves what it reached.
     let (mut reached, mut rec) = (Reached::default(), Record::of_row(&row));
-    // Sessions, checks and looks come one after the other. Who removes the bench starts long before there is something to do.
-    let stages = Box::pin(through_the_stages(&ctx, &mut reached, &mut rec));
-    let (halt, findings) = Box::pin(with_launcher_ready(stages)).await;
+    let (halt, findings) = Box::pin(through_the_stages(&ctx, &mut reached, &mut rec)).await;
     rec.close_proxy(&ctx).await;
     full_disk::after_sessions(home, &Bench::of(home, id)).await;
     lessons::collect(&ctx, &reached).await;
@@ -156,7 +153,6 @@ async fn stages<'h>(
     if let Some(effects) = picked.taken.decided.clone() {
         return Ok(Findings::decided(effects));
     }
-    get_launcher_ready();
     let placed = workspace::run(ctx, rec, &mut reached.place, picked).await?;
     let placed = baseline::run(ctx, rec, placed).await?;
     passed_in_the_bench(ctx, rec, &placed);
@@ -175,8 +171,6 @@ async fn stages<'h>(
             execute::run(ctx, rec, agreed).await?
         }
     };
-    // Most firings start nobody behind walls after it.
-    last_launcher();
     let found = diff_review::run(ctx, rec, &mut executed).await?;
     let mut found = red_to_green::run(ctx, rec, &mut executed.placed, found).await?;
     if found.is_finished() {
