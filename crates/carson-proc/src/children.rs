@@ -12,9 +12,6 @@ use tokio::process::{Child, Command};
 use crate::process_id::ProcessId;
 use crate::table;
 
-/// The start of a child that has been told nothing yet, and so has started nobody.
-const IDLE: u64 = u64::MAX;
-
 static RUNNING: Mutex<BTreeMap<i32, u64>> = Mutex::new(BTreeMap::new());
 
 fn running_now() -> MutexGuard<'static, BTreeMap<i32, u64>> {
@@ -29,22 +26,9 @@ impl Drop for Registered {
     fn drop(&mut self) {
         // Once it has been reaped, its number may be that of another child of ours.
         let mut running = running_now();
-        let start = running.get(&self.0.pid);
-        if start.is_some_and(|start| [self.0.start, IDLE].contains(start)) {
+        if running.get(&self.0.pid) == Some(&self.0.start) {
             running.remove(&self.0.pid);
         }
-    }
-}
-
-impl Registered {
-    /// It has nothing to do yet: no orphan can be of its making.
-    pub(crate) fn is_idle(&self) {
-        running_now().insert(self.0.pid, IDLE);
-    }
-
-    /// It begins.
-    pub(crate) fn begins(&self) {
-        running_now().insert(self.0.pid, self.0.start);
     }
 }
 
@@ -95,7 +79,7 @@ pub(crate) fn output(mut command: std::process::Command) -> io::Result<std::proc
     output
 }
 
-/// The children that run: number and start, which of an idle one is later than that of anybody.
+/// The children that run: number and start.
 pub(crate) fn running() -> BTreeMap<i32, u64> {
     running_now().clone()
 }

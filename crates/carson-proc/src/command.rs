@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::marker::{self, Marker};
 use crate::sandbox::cgroup::Cgroup;
-use crate::sandbox::{LAUNCH, Level, Ns, Profile, launcher};
+use crate::sandbox::{LAUNCH, Profile, launcher};
 
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
@@ -206,28 +206,6 @@ impl Command {
         left().unwrap_or(0)
     }
 
-    /// Whether all processes of a confined program have ended with the first of them, as they do in a namespace of their
-    /// own: to be asked when its launcher has ended by itself, which does so last.
-    pub(crate) fn processes_ended_with_it(&self) -> bool {
-        let confined = self.confined.as_ref();
-        let level = confined.and_then(|confined| Level::read_beside(&confined.profile).ok());
-        level.is_some_and(|level| level.has(Ns::Pid))
-    }
-
-    /// The environment that it has, variable by variable; the last of a name counts.
-    pub(crate) fn whole_env(&self, marker: &Marker) -> Vec<(OsString, OsString)> {
-        let own = (marker::VARIABLE.into(), marker.value().to_owned());
-        let (inherited, env) = match &self.env {
-            Env::Inherit(env) => (std::env::vars_os().collect(), env),
-            Env::Exactly(env) => (Vec::new(), env),
-        };
-        inherited
-            .into_iter()
-            .chain(env.clone())
-            .chain([own])
-            .collect()
-    }
-
     /// What is started: the program, or the launcher with the program behind its own arguments.
     fn call(&self, cgroup: Option<&Cgroup>) -> (PathBuf, Vec<OsString>) {
         let Some(confined) = &self.confined else {
@@ -247,7 +225,7 @@ impl Command {
     }
 
     /// The program as a path: a name without a slash would be searched for.
-    pub(crate) fn path(&self) -> PathBuf {
+    fn path(&self) -> PathBuf {
         if self.program.as_os_str().as_bytes().contains(&b'/') {
             return self.program.clone();
         }

@@ -38,7 +38,6 @@
 //! `kill_fast_forkers.rs`, `marker.rs`, `children.rs`, then [`ProcessId`] and [`Detached`];
 //! [`sandbox`] is a world of its own.
 
-mod begun;
 mod cancel;
 mod captured;
 mod children;

@@ -1,89 +1,63 @@
 //! The child's three standard streams.
 
-use std::fs::File;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
+use std::process::Stdio;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
 
-use crate::command::{Output, Stdin};
+use crate::command::Output;
 use crate::lines::Stream;
 
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
 
-/// Our ends of a child's standard streams.
-pub(crate) struct Ours {
-    stdin: Option<OwnedFd>,
-    stdout: OwnedFd,
-    stderr: OwnedFd,
-    output: Output,
+/// Our ends of a child's output, before it is started.
+pub(crate) enum Ends {
+    Pipes,
+    Sockets {
+        stdout: StdStream,
+        stderr: StdStream,
+    },
 }
 
-/// The child's ends. They are to be closed once it has them: an output has an end only when nobody holds it.
-pub(crate) struct Theirs {
-    pub stdin: OwnedFd,
-    pub stdout: OwnedFd,
-    pub stderr: OwnedFd,
-}
-
-/// Both ends of what a child reads and prints.
-pub(crate) fn ends(stdin: &Stdin, output: Output) -> io::Result<(Ours, Theirs)> {
-    let (stdin, to_read) = match stdin {
-        Stdin::Null => (None, OwnedFd::from(File::open("/dev/null")?)),
-        Stdin::Bytes(_) | Stdin::Sent => {
-            let (read, write) = io::pipe()?;
-            (Some(OwnedFd::from(write)), OwnedFd::from(read))
+impl Ends {
+    /// Gives the child the other ends. They stay open for as long as `builder` lives.
+    pub(crate) fn give(output: Output, builder: &mut Command) -> io::Result<Self> {
+        if output == Output::Pipes {
+            builder.stdout(Stdio::piped()).stderr(Stdio::piped());
+            return Ok(Self::Pipes);
         }
-    };
-    let output_ends = || match output {
-        Output::Pipes => io::pipe().map(|(read, write)| (read.into(), write.into())),
-        Output::Sockets => socket(),
-    };
-    let ((stdout, to_print), (stderr, to_complain)) = (output_ends()?, output_ends()?);
-    let ours = Ours {
-        stdin,
-        stdout,
-        stderr,
-        output,
-    };
-    let theirs = Theirs {
-        stdin: to_read,
-        stdout: to_print,
-        stderr: to_complain,
-    };
-    Ok((ours, theirs))
-}
+        let ((stdout, theirs), (stderr, others)) = (socket()?, socket()?);
+        builder.stdout(theirs).stderr(others);
+        Ok(Self::Sockets { stdout, stderr })
+    }
 
-impl Ours {
-    /// What is written to it, and what is read of it.
-    pub(crate) fn open(self) -> io::Result<(Option<ChildStdin>, Pipes)> {
-        let stdin = self.stdin.map(std::process::ChildStdin::from);
-        let stdin = stdin.map(ChildStdin::from_std).transpose()?;
-        let (stdout, stderr): (Reader, Reader) = match self.output {
-            Output::Pipes => (
-                Box::new(ChildStdout::from_std(self.stdout.into())?),
-                Box::new(ChildStderr::from_std(self.stderr.into())?),
+    /// The ends, to be read.
+    pub(crate) fn open(self, child: &mut Child) -> io::Result<Pipes> {
+        Ok(match self {
+            Self::Pipes => Pipes::of(
+                child.stdout.take().map(|pipe| Box::new(pipe) as Reader),
+                child.stderr.take().map(|pipe| Box::new(pipe) as Reader),
             ),
-            Output::Sockets => (
-                Box::new(UnixStream::from_std(self.stdout.into())?),
-                Box::new(UnixStream::from_std(self.stderr.into())?),
+            Self::Sockets { stdout, stderr } => Pipes::of(
+                Some(Box::new(UnixStream::from_std(stdout)?)),
+                Some(Box::new(UnixStream::from_std(stderr)?)),
             ),
-        };
-        Ok((stdin, Pipes::of(Some(stdout), Some(stderr))))
+        })
     }
 }
 
 /// Our end and the child's. Nothing can be sent to the child by it.
-fn socket() -> io::Result<(OwnedFd, OwnedFd)> {
+fn socket() -> io::Result<(StdStream, Stdio)> {
     let (ours, theirs) = StdStream::pair()?;
     ours.shutdown(Shutdown::Write)?;
     ours.set_nonblocking(true)?;
-    Ok((ours.into(), theirs.into()))
+    Ok((ours, Stdio::from(OwnedFd::from(theirs))))
 }
 
 /// The two that we read.

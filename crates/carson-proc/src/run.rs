@@ -1,14 +1,13 @@
 //! Runs one child to its end, whatever happens.
 
 use std::future::Future;
-use std::io;
 use std::ops::ControlFlow;
+use std::process::Stdio;
 
 use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::begun::Begun;
 use crate::cancel::Cancel;
 use crate::children;
 use crate::command::{Command, Stdin};
@@ -17,8 +16,7 @@ use crate::finished::{Exit, Finished};
 use crate::limits::Limits;
 use crate::lines::Line;
 use crate::marker::Marker;
-use crate::pipes::{self, Theirs, feed, feed_as_it_comes};
-use crate::sandbox::ready_launcher;
+use crate::pipes::{Ends, feed, feed_as_it_comes};
 use crate::sweep::{Reach, Tree};
 use crate::watch::Watch;
 
@@ -96,17 +94,23 @@ async fn run_fed<F: Future<Output = ()>>(
 ) -> Result<Finished, SpawnError> {
     let started = Instant::now();
     let fail = |source| SpawnError::of(command, source);
-    let (ours, theirs) = pipes::ends(&command.stdin, command.output).map_err(fail)?;
-    let begun = begin(command, theirs).map_err(fail)?;
+    let marker = Marker::next();
+    let cgroup = command.cgroup(&marker);
+    let mut builder = command.build(&marker, cgroup.as_ref());
+    builder
+        .stdin(match command.stdin {
+            Stdin::Null => Stdio::null(),
+            Stdin::Bytes(_) | Stdin::Sent => Stdio::piped(),
+        })
+        .kill_on_drop(true);
+    let ends = Ends::give(command.output, &mut builder).map_err(fail)?;
+    let (mut child, registered) = children::spawn(&mut builder).map_err(fail)?;
+    // It holds the child's ends: an output has an end only when nobody does.
+    drop(builder);
     // From here on, dropping the tree kills it.
-    let mut tree =
-        Tree::new(begun.registered, begun.marker, Reach::of(limits)).within(begun.cgroup);
-    let mut child = begun.child;
-    if let Some(confined) = &command.confined {
-        ready_launcher::refill(&confined.launcher);
-    }
-    let (stdin, mut pipes) = ours.open().map_err(fail)?;
-    let feeding = feed(stdin);
+    let mut tree = Tree::new(registered, marker, Reach::of(limits)).within(cgroup);
+    let mut pipes = ends.open(&mut child).map_err(fail)?;
+    let feeding = feed(child.stdin.take());
     let mut watch = Watch::new(limits, tree.group(), started, on_line);
     let watching = watch.until_exit(&mut child, &mut pipes, cancel);
     let exit = beside(feeding, watching).await.map_err(fail)?;
@@ -115,35 +119,12 @@ async fn run_fed<F: Future<Output = ()>>(
         watch.drain(&mut pipes).await;
     }
     let out_of_memory = tree.out_of_memory();
-    let nobody_is_left = matches!(exit, Exit::Code(_)) && command.processes_ended_with_it();
-    let leaked = tree.sweep(nobody_is_left).await + command.left();
+    let leaked = tree.sweep().await + command.left();
     if violent || leaked > 0 {
         // Whoever held the pipes open is dead: what they wrote ends now.
         watch.drain(&mut pipes).await;
     }
     Ok(watch.finish(exit, leaked, out_of_memory))
-}
-
-/// Starts it, by the launcher that stands ready for it where one does. The child's ends are closed then.
-fn begin(command: &Command, theirs: Theirs) -> io::Result<Begun> {
-    if let Some(begun) = ready_launcher::begin(command, &theirs) {
-        return Ok(begun);
-    }
-    let marker = Marker::next();
-    let cgroup = command.cgroup(&marker);
-    let mut builder = command.build(&marker, cgroup.as_ref());
-    builder
-        .stdin(theirs.stdin)
-        .stdout(theirs.stdout)
-        .stderr(theirs.stderr)
-        .kill_on_drop(true);
-    let (child, registered) = children::spawn(&mut builder)?;
-    Ok(Begun {
-        child,
-        registered,
-        marker,
-        cgroup,
-    })
 }
 
 /// Does both until the second is done.

@@ -52,18 +52,9 @@ mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
-mod order;
-#[cfg(target_os = "linux")]
 mod plan;
 #[cfg(target_os = "linux")]
-pub(crate) mod ready_launcher;
-#[cfg(not(target_os = "linux"))]
-#[path = "sandbox/no_ready_launcher.rs"]
-pub(crate) mod ready_launcher;
-#[cfg(target_os = "linux")]
 mod seccomp;
-#[cfg(target_os = "linux")]
-mod stand;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
@@ -81,7 +72,6 @@ pub use overlay::{Marks, Overlay, Upper};
 pub(crate) use probe::launcher;
 pub use probe::probe;
 pub use profile::{Abi, Demand, Network, Profile, Resources};
-pub use ready_launcher::{get_launcher_ready, last_launcher, with_launcher_ready};
 pub use resolve::{ResolveError, Resolved, Ways, resolve};
 pub use toolchains::Toolchains;
 pub use wait_child::hold_signals;

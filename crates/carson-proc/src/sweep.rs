@@ -74,16 +74,15 @@ impl Tree {
         self.cgroup.as_ref().map_or(0, Cgroup::out_of_memory)
     }
 
-    /// After the child has been reaped: kills what is left of its tree; how many that were. `nobody_is_left` says that the
-    /// kernel has seen to that.
-    pub(crate) async fn sweep(&mut self, nobody_is_left: bool) -> u32 {
+    /// After the child has been reaped: kills what is left of its tree; how many that were.
+    pub(crate) async fn sweep(&mut self) -> u32 {
         // Of two runs that end at the same time, neither may leave an orphan to the other.
         self.registered = None;
         let at_once = self.cgroup.as_ref().map_or(0, Cgroup::kill);
         let killed = if self.reach == Reach::Group && self.group().is_empty() {
             reap_dead_orphans();
             at_once
-        } else if nobody_is_left || children::none_are_left() {
+        } else if children::none_are_left() {
             // A walk over the process table costs more than a small child does.
             at_once
         } else {

@@ -4,7 +4,6 @@
 mod cli;
 mod outside;
 mod places;
-mod ready;
 mod runs;
 
 use std::collections::BTreeSet;

@@ -17,10 +17,6 @@ pub const UNMET: u8 = 125;
 /// Says that only the level is asked for.
 pub(crate) const PROBE: &str = "--probe";
 
-/// Says that the launcher stands ready for an order: `--stand SUPERVISOR [GROUP]…`, with the number of the process that may
-/// give one, its parent, and the control groups to join.
-pub(crate) const STAND: &str = "--stand";
-
 /// What the launcher was called with.
 #[derive(Debug)]
 pub(crate) struct Call {

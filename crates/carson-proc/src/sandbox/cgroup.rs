@@ -34,16 +34,6 @@ static PREFIX: LazyLock<String> = LazyLock::new(|| {
 /// Where we ourselves are, beside the groups that we make.
 const MAIN: &str = "carson-main";
 
-/// What needs a group everywhere where there are any.
-const ALL: Resources = Resources {
-    processes: Some(1),
-    file_size_mb: None,
-    open_files: None,
-    memory_mb: Some(1),
-    tree_memory_mb: None,
-    cpu_seconds: None,
-};
-
 /// Looks at who is in a group that is to be empty: whoever is born meanwhile is born there.
 const ROUNDS: usize = 20;
 
@@ -60,23 +50,14 @@ pub(crate) struct Cgroup {
 impl Cgroup {
     /// Makes what can be made; `None` if that is nothing. The name is that of the run's marker.
     pub(crate) fn make(name: &str, resources: &Resources) -> Option<Self> {
-        let made = Self::beneath(parents(resources), name)?;
-        made.bound(resources);
-        Some(made)
-    }
-
-    /// One that can be bound in every way, and is not yet.
-    pub(crate) fn unbounded(name: &str) -> Option<Self> {
-        Self::beneath(parents(&ALL), name)
-    }
-
-    fn beneath(parents: Vec<PathBuf>, name: &str) -> Option<Self> {
-        let dirs: Vec<PathBuf> = parents
+        let dirs: Vec<PathBuf> = parents(resources)
             .into_iter()
             .map(|parent| parent.join(format!("{}{name}", *PREFIX)))
             .filter(|dir| fs::create_dir(dir).is_ok())
             .collect();
-        (!dirs.is_empty()).then_some(Self { dirs })
+        let made = Self { dirs };
+        made.limit(resources);
+        (!made.dirs.is_empty()).then_some(made)
     }
 
     /// What the launcher joins.
@@ -89,8 +70,7 @@ impl Cgroup {
         level_of(&self.dirs)
     }
 
-    /// Sets its bounds.
-    pub(crate) fn bound(&self, resources: &Resources) {
+    fn limit(&self, resources: &Resources) {
         let bytes = resources
             .of_the_tree()
             .map(|mb| mb.saturating_mul(1024 * 1024).to_string());
@@ -178,9 +158,10 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
+        self.kill();
         let until = Instant::now() + PATIENCE;
         for dir in &self.dirs {
-            // One with somebody in it cannot be removed, and the kernel needs a moment after the last one has gone.
+            // The kernel needs a moment after the last one has gone.
             while let Err(error) = fs::remove_dir(dir) {
                 if error.kind() == std::io::ErrorKind::NotFound {
                     break;
@@ -189,9 +170,7 @@ impl Drop for Cgroup {
                     debug!(?dir, %error, "a control group cannot be removed");
                     break;
                 }
-                if self.kill() == 0 {
-                    std::thread::sleep(PAUSE);
-                }
+                std::thread::sleep(PAUSE);
             }
         }
     }
@@ -217,14 +196,24 @@ pub(super) fn level_of(dirs: &[PathBuf]) -> CgroupLevel {
 
 /// What can be had here, by making one and removing it.
 pub(super) fn probe() -> CgroupLevel {
+    let resources = Resources {
+        processes: Some(1),
+        memory_mb: Some(1),
+        ..Resources::default()
+    };
     let me = ProcessId::current();
     let name = format!("{}.{}.probe", me.pid, me.start);
-    Cgroup::make(&name, &ALL).map_or_else(CgroupLevel::default, |made| made.level())
+    Cgroup::make(&name, &resources).map_or_else(CgroupLevel::default, |made| made.level())
 }
 
 /// Ends and removes the groups of runs whose owner is dead.
 pub(crate) fn remove_stale() {
-    for parent in parents(&ALL) {
+    let all = Resources {
+        processes: Some(1),
+        memory_mb: Some(1),
+        ..Resources::default()
+    };
+    for parent in parents(&all) {
         let entries = fs::read_dir(parent).into_iter().flatten().flatten();
         let dirs = entries
             .filter(is_ours)

@@ -79,7 +79,7 @@ fn taken(stream: &UnixStream) -> io::Result<Option<TcpListener>> {
     unsafe_code,
     reason = "a descriptor that has just arrived has no owner yet"
 )]
-pub(super) fn owned(fd: RawFd) -> OwnedFd {
+fn owned(fd: RawFd) -> OwnedFd {
     // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }

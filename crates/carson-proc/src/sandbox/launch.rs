@@ -2,16 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::call::{LAUNCH, PROBE, STAND, UNMET, WRITTEN, parse};
+use super::call::{LAUNCH, PROBE, UNMET, WRITTEN, parse};
 #[cfg(target_os = "linux")]
 use super::linux as outside;
 #[cfg(not(target_os = "linux"))]
-use super::macos_launch::{self as outside, stand};
-#[cfg(target_os = "linux")]
-use super::stand::stand;
+use super::macos_launch as outside;
 use super::written;
 
 /// Becomes the launcher if the command line says so, or says what was written above layers; `None` for an
@@ -29,14 +26,10 @@ pub fn launch_if_asked() -> Option<ExitCode> {
         return None;
     }
     let args: Vec<OsString> = args.collect();
-    let done = match args.split_first() {
-        Some((first, _)) if first == PROBE => outside::probe(),
-        Some((first, [supervisor, groups @ ..])) if first == STAND => {
-            let groups: Vec<PathBuf> = groups.iter().map(PathBuf::from).collect();
-            let supervisor = supervisor.to_str().and_then(|number| number.parse().ok());
-            stand(supervisor.unwrap_or_default(), &groups)
-        }
-        _ => parse(args).and_then(outside::launch),
+    let done = if args.first().is_some_and(|first| first == PROBE) {
+        outside::probe()
+    } else {
+        parse(args).and_then(outside::launch)
     };
     Some(done.unwrap_or_else(|why| {
         let _ = writeln!(std::io::stderr(), "carson sandbox: {why}");

@@ -1,6 +1,5 @@
 //! Linux: the order in which the walls go up.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -10,26 +9,20 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use nix::unistd::{Pid, getppid};
-
 use crate::gives_way::GivesWay;
 use crate::sandbox::call::{Call, Say, UNMET};
 use crate::sandbox::handover;
 use crate::sandbox::level::{CgroupLevel, Level, Ns};
 use crate::sandbox::membership::Membership;
-use crate::sandbox::mounts::{Common, Parts};
+use crate::sandbox::mounts::Parts;
 use crate::sandbox::namespaces::{self, Outcome};
-use crate::sandbox::order::Order;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::profile::{Demand, Network, Profile};
 use crate::sandbox::weaknesses::find_weaknesses;
 use crate::sandbox::{cgroup, landlock, rlimits, seccomp, sys, wait_child};
 
-/// Nobody waits for a program whose launcher is alone, and what it needs of whoever started it will not come.
-pub(super) const ALONE: &str = "whoever started it is gone";
-
 /// Everything that is known before the first wall.
-pub(super) struct Launch {
+struct Launch {
     profile: Profile,
     plan: Plan,
     cwd: PathBuf,
@@ -38,41 +31,38 @@ pub(super) struct Launch {
     say: Option<Say>,
     cgroup: CgroupLevel,
     membership: Membership,
-    /// Who started us.
-    supervisor: Pid,
     /// Whether a network of its own is wanted.
     net: bool,
 }
 
 /// What happens behind the walls.
-pub(super) enum Then {
-    /// With our own environment.
-    Program(PathBuf, Vec<OsString>),
-    /// With the environment of an order.
-    Ordered(Order),
+enum Then {
+    Program(PathBuf, Vec<std::ffi::OsString>),
     /// The level is printed.
     Tell,
 }
 
 /// Puts the walls up and becomes the program.
 pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
-    let membership = Membership::of(&call.cgroups)?;
+    let profile = Profile::read_from(&call.profile)
+        .map_err(|error| format!("profile {:?}: {error}", call.profile))?;
     let launch = Launch {
+        plan: Plan::of(&profile),
+        cwd: std::env::current_dir().map_err(|error| format!("working directory: {error}"))?,
+        report: report(&call.profile)?,
         say: call.say,
-        ..Launch::of(&call.profile, Then::Program(call.program, call.args))?
+        cgroup: cgroup::level_of(&call.cgroups),
+        membership: Membership::of(&call.cgroups)?,
+        net: matches!(profile.network, Network::Isolated { .. } | Network::Nobody),
+        then: Then::Program(call.program, call.args),
+        profile,
     };
-    let launch = launch.within(cgroup::level_of(&call.cgroups), membership);
     GivesWay::Session.begin();
-    let done = launch.everywhere()?;
-    Ok(ended(&call.profile, done))
-}
-
-/// Writes down how many processes the program has left, if any; its exit code.
-pub(super) fn ended(profile: &Path, (code, left): (u8, u32)) -> ExitCode {
+    let (code, left) = launch.everywhere()?;
     if left > 0 {
-        let _ = fs::write(Profile::left_path(profile), left.to_string());
+        let _ = fs::write(Profile::left_path(&call.profile), left.to_string());
     }
-    ExitCode::from(code)
+    Ok(ExitCode::from(code))
 }
 
 /// Prints the level that this kernel reaches for this user.
@@ -90,7 +80,6 @@ pub(super) fn probe() -> Result<ExitCode, String> {
         say: None,
         cgroup: CgroupLevel::default(),
         membership: Membership::default(),
-        supervisor: getppid(),
         net: true,
         profile,
     };
@@ -98,40 +87,8 @@ pub(super) fn probe() -> Result<ExitCode, String> {
 }
 
 impl Launch {
-    /// With the profile of a file; nothing is said, and no control group is joined.
-    pub(super) fn of(path: &Path, then: Then) -> Result<Self, String> {
-        let profile =
-            Profile::read_from(path).map_err(|error| format!("profile {path:?}: {error}"))?;
-        Ok(Self {
-            plan: Plan::of(&profile),
-            cwd: std::env::current_dir().map_err(|error| format!("working directory: {error}"))?,
-            report: report(path)?,
-            say: None,
-            cgroup: CgroupLevel::default(),
-            membership: Membership::default(),
-            supervisor: getppid(),
-            net: matches!(profile.network, Network::Isolated { .. } | Network::Nobody),
-            then,
-            profile,
-        })
-    }
-
-    /// In control groups of this level; a member of them.
-    pub(super) fn within(self, cgroup: CgroupLevel, membership: Membership) -> Self {
-        Self {
-            cgroup,
-            membership,
-            ..self
-        }
-    }
-
-    /// Started by this one, which may be gone.
-    pub(super) fn supervised_by(self, supervisor: Pid) -> Self {
-        Self { supervisor, ..self }
-    }
-
     /// In as many namespaces as there are to be had; how many processes the program has left.
-    pub(super) fn everywhere(&self) -> Result<(u8, u32), String> {
+    fn everywhere(&self) -> Result<(u8, u32), String> {
         let mut level = Level {
             cgroup: self.cgroup,
             ..Level::default()
@@ -145,18 +102,15 @@ impl Launch {
         let mut first_refusal = None;
         let usable = |set: &Vec<Ns>| !overlays || set.contains(&Ns::Mount);
         for set in attempts.unwrap_or_default().into_iter().filter(usable) {
-            if getppid() != self.supervisor {
-                return Err(ALONE.to_owned());
-            }
             level.namespaces.clone_from(&set);
             if let Some(why) = &first_refusal
                 && set.iter().filter(|one| **one != Ns::User).count() < full
             {
                 level.weaken(why);
             }
-            let inside = || self.inside(&set, begin_world(&set, &Plan::default())?);
+            let inside = || self.inside(&set);
             let program = || self.behind(level.clone());
-            match namespaces::run(&set, &self.membership, self.supervisor, inside, program) {
+            match namespaces::run(&set, &self.membership, inside, program) {
                 Outcome::Done(code, left) => return Ok((code, left)),
                 Outcome::Unavailable(why) => {
                     let names: Vec<_> = set.iter().map(ToString::to_string).collect();
@@ -180,12 +134,15 @@ impl Launch {
         Ok((self.behind(level), 0))
     }
 
-    /// The first process in the namespaces makes its world, of what has been made of it.
-    pub(super) fn inside(&self, set: &[Ns], begun: Option<Common>) -> Result<(), String> {
+    /// The first process in the namespaces makes its world.
+    fn inside(&self, set: &[Ns]) -> Result<(), String> {
         // The way to the server is not to be seen later.
         let server = self.reach_server()?;
-        if let Some(common) = begun {
-            Parts::collect(&self.plan, set, common)?.put_together()?;
+        if set.contains(&Ns::Net) {
+            sys::loopback_up().map_err(|error| format!("loopback: {error}"))?;
+        }
+        if set.contains(&Ns::Mount) {
+            Parts::collect(&self.plan, set)?.put_together()?;
         }
         // Last, because it can be given away once only.
         self.listen(server)
@@ -211,7 +168,7 @@ impl Launch {
 
     /// The walls around one process and its children, then the program. Comes back with an exit
     /// code only if there is no program.
-    pub(super) fn behind(&self, level: Level) -> u8 {
+    fn behind(&self, level: Level) -> u8 {
         let done = self
             .confine(level)
             .and_then(|level| self.report_level(&level));
@@ -220,8 +177,7 @@ impl Launch {
             return UNMET;
         }
         match &self.then {
-            Then::Program(program, args) => become_program(program, args, None),
-            Then::Ordered(order) => become_program(&order.program, &order.args, Some(&order.env)),
+            Then::Program(program, args) => become_program(program, args),
             Then::Tell => 0,
         }
     }
@@ -278,17 +234,6 @@ impl Launch {
     }
 }
 
-/// What the first process in the namespaces needs for every program: what is mounted, where it has mounts of its own.
-pub(super) fn begin_world(set: &[Ns], expected: &Plan) -> Result<Option<Common>, String> {
-    if set.contains(&Ns::Net) {
-        sys::loopback_up().map_err(|error| format!("loopback: {error}"))?;
-    }
-    let makes_mounts = set.contains(&Ns::Mount);
-    makes_mounts
-        .then(|| Common::make(expected, set))
-        .transpose()
-}
-
 /// The file that says what was reached; none for a profile that is a descriptor.
 fn report(profile: &Path) -> Result<Option<File>, String> {
     if profile.starts_with("/dev/fd") {
@@ -310,20 +255,9 @@ fn report(profile: &Path) -> Result<Option<File>, String> {
     clippy::disallowed_methods,
     reason = "this process becomes the program; nobody is started"
 )]
-fn become_program(
-    program: &Path,
-    args: &[OsString],
-    env: Option<&Vec<(OsString, OsString)>>,
-) -> u8 {
+fn become_program(program: &Path, args: &[std::ffi::OsString]) -> u8 {
     sys::close_at_exec();
-    let mut command = std::process::Command::new(program);
-    command.args(args);
-    if let Some(env) = env {
-        command
-            .env_clear()
-            .envs(env.iter().map(|(name, value)| (name, value)));
-    }
-    let error = command.exec();
+    let error = std::process::Command::new(program).args(args).exec();
     let _ = writeln!(io::stderr(), "carson sandbox: {program:?}: {error}");
     match error.kind() {
         io::ErrorKind::NotFound => 127,

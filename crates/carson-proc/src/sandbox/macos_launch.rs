@@ -37,11 +37,6 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
     Ok(ExitCode::from(become_program(&call, &profile, &level)))
 }
 
-/// None does here: there is little that it could get ready.
-pub(super) fn stand(_supervisor: i32, _groups: &[PathBuf]) -> Result<ExitCode, String> {
-    Err("no launcher stands ready on this system".to_owned())
-}
-
 /// Prints the level.
 pub(super) fn probe() -> Result<ExitCode, String> {
     let profile = Profile {

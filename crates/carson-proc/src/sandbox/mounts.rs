@@ -25,27 +25,10 @@ const SCRATCH: &str = "256m";
 /// Room in those that hold nothing but places to mount at.
 const SKELETON: &str = "1m";
 
-/// What every program gets, made before it is known which one comes: nothing of it depends on that.
-pub(super) struct Common {
-    /// By its place, and as what it is there.
-    mounts: BTreeMap<PathBuf, (Place, Mounted)>,
-    root: OwnedFd,
-    proc: OwnedFd,
-    dev: OwnedFd,
-    terminals: OwnedFd,
-    devices: Vec<(&'static str, OwnedFd)>,
-}
-
-/// What is mounted nowhere yet, and whether it is a directory.
-struct Mounted {
-    mount: OwnedFd,
-    is_dir: bool,
-}
-
 /// Everything that is to be mounted, while the old root can still be seen.
 pub(super) struct Parts {
     root: OwnedFd,
-    mounts: BTreeMap<PathBuf, Mounted>,
+    mounts: BTreeMap<PathBuf, (OwnedFd, bool)>,
     devices: Vec<(&'static str, OwnedFd)>,
     /// What is complete only when everything is in its place, and is then made read-only.
     skeletons: Vec<OwnedFd>,
@@ -63,17 +46,34 @@ impl<T> Step<T> for io::Result<T> {
     }
 }
 
-impl Common {
-    /// Makes it for these namespaces, with the places of a plan of which every other one is expected to have most.
-    pub(super) fn make(plan: &Plan, set: &[Ns]) -> Result<Self, String> {
+impl Parts {
+    /// Collects them for these namespaces.
+    pub(super) fn collect(plan: &Plan, set: &[Ns]) -> Result<Self, String> {
         sys::make_private().step("private mounts")?;
+        for overlay in &plan.overlays {
+            put_together(overlay, set.contains(&Ns::User)).step(&overlay.at)?;
+        }
+        let own_proc = set.contains(&Ns::Pid);
+        let mut skeletons = Vec::new();
         let mut mounts = BTreeMap::new();
         for (path, place) in &plan.places {
-            if let Some(mounted) = mount_of(path, *place).step(path)? {
-                mounts.insert(path.clone(), (*place, mounted));
+            let Some((mount, is_dir)) = mount_of(path, *place).step(path)? else {
+                continue;
+            };
+            if *place == Place::Covered {
+                skeletons.push(mount.try_clone().step(path)?);
             }
+            mounts.insert(path.clone(), (mount, *place != Place::Covered && !is_dir));
         }
-        let proc = if set.contains(&Ns::Pid) {
+        let root = match mounts.remove(Path::new("/")) {
+            Some((root, _)) => root,
+            None => {
+                let root = skeleton().step("a new root")?;
+                skeletons.push(root.try_clone().step("a new root")?);
+                root
+            }
+        };
+        let proc = if own_proc {
             let attributes = ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV | ATTR_NOEXEC;
             fresh("proc", &[], &[], attributes).step("proc")?
         } else {
@@ -82,76 +82,17 @@ impl Common {
             restrict(proc.as_fd(), ATTR_RDONLY).step("proc")?;
             proc
         };
+        mounts.insert("/proc".into(), (proc, false));
+        let dev = skeleton().step("dev")?;
+        skeletons.push(dev.try_clone().step("dev")?);
+        mounts.insert("/dev".into(), (dev, false));
         let terminals = [("ptmxmode", "0666"), ("mode", "0620")];
         let terminals = fresh("devpts", &terminals, &[], ATTR_NOSUID | ATTR_NOEXEC);
-        Ok(Self {
-            mounts,
-            root: skeleton().step("a new root")?,
-            proc,
-            dev: skeleton().step("dev")?,
-            terminals: terminals.step("dev/pts")?,
-            devices: devices(),
-        })
-    }
-
-    /// What is made already of what a plan wants there.
-    fn take(&mut self, path: &Path, place: Place) -> Option<Mounted> {
-        let (made, _) = self.mounts.get(path)?;
-        let fits = *made == place;
-        fits.then(|| self.mounts.remove(path))
-            .flatten()
-            .map(|(_, mounted)| mounted)
-    }
-}
-
-impl Parts {
-    /// Collects them for these namespaces, with what is made already.
-    pub(super) fn collect(plan: &Plan, set: &[Ns], mut common: Common) -> Result<Self, String> {
-        for overlay in &plan.overlays {
-            put_together(overlay, set.contains(&Ns::User)).step(&overlay.at)?;
-        }
-        let mut skeletons = Vec::new();
-        let mut mounts = BTreeMap::new();
-        for (path, place) in &plan.places {
-            let mounted = match common.take(path, *place) {
-                Some(mounted) => mounted,
-                None => match mount_of(path, *place).step(path)? {
-                    Some(mounted) => mounted,
-                    None => continue,
-                },
-            };
-            if *place == Place::Covered {
-                skeletons.push(mounted.mount.try_clone().step(path)?);
-            }
-            mounts.insert(path.clone(), mounted);
-        }
-        let root = match mounts.remove(Path::new("/")) {
-            Some(root) => root.mount,
-            None => {
-                skeletons.push(common.root.try_clone().step("a new root")?);
-                common.root
-            }
-        };
-        skeletons.push(common.dev.try_clone().step("dev")?);
-        let own = [
-            ("/proc", common.proc),
-            ("/dev", common.dev),
-            ("/dev/pts", common.terminals),
-        ];
-        let own = own.map(|(path, mount)| {
-            (
-                path.into(),
-                Mounted {
-                    mount,
-                    is_dir: true,
-                },
-            )
-        });
-        mounts.extend(own);
+        mounts.insert("/dev/pts".into(), (terminals.step("dev/pts")?, false));
         Ok(Self {
             root,
             mounts,
-            devices: common.devices,
+            devices: devices(),
             skeletons,
             links: plan.links.clone(),
         })
@@ -170,8 +111,8 @@ impl Parts {
         nix::unistd::chdir("/")
             .map_err(io::Error::from)
             .step("the new root")?;
-        for (path, Mounted { mount, is_dir }) in &self.mounts {
-            make_place(path, !is_dir).step(path)?;
+        for (path, (mount, is_file)) in &self.mounts {
+            make_place(path, *is_file).step(path)?;
             attach(mount.as_fd(), path).step(path)?;
         }
         for (path, device) in &self.devices {
@@ -209,17 +150,11 @@ impl Parts {
     }
 }
 
-/// What is to be mounted at a path; `None` where there is nothing any more, or a link: then somebody means to lead us
-/// elsewhere, and nothing is granted.
-fn mount_of(path: &Path, place: Place) -> io::Result<Option<Mounted>> {
-    let directory = |mount| {
-        Ok(Some(Mounted {
-            mount,
-            is_dir: true,
-        }))
-    };
+/// What is to be mounted at a path, and whether that is a directory; `None` where there is nothing
+/// any more, or a link: then somebody means to lead us elsewhere, and nothing is granted.
+fn mount_of(path: &Path, place: Place) -> io::Result<Option<(OwnedFd, bool)>> {
     if place == Place::Scratch {
-        return directory(scratch()?);
+        return Ok(Some((scratch()?, true)));
     }
     let there = match There::open(path).map_err(|error| (error.raw_os_error(), error)) {
         Ok(there) => there,
@@ -227,7 +162,7 @@ fn mount_of(path: &Path, place: Place) -> io::Result<Option<Mounted>> {
         Err((_, error)) => return Err(error),
     };
     let (source, attributes) = match place {
-        Place::Covered if there.is_dir => return directory(skeleton()?),
+        Place::Covered if there.is_dir => return Ok(Some((skeleton()?, true))),
         Place::Covered => {
             let nothing = There::open(Path::new("/dev/null"))?;
             (nothing, ATTR_RDONLY | ATTR_NODEV)
@@ -237,8 +172,7 @@ fn mount_of(path: &Path, place: Place) -> io::Result<Option<Mounted>> {
     };
     let mount = tree(source.fd.as_fd())?;
     restrict(mount.as_fd(), attributes)?;
-    let is_dir = source.is_dir;
-    Ok(Some(Mounted { mount, is_dir }))
+    Ok(Some((mount, source.is_dir)))
 }
 
 fn skeleton() -> io::Result<OwnedFd> {

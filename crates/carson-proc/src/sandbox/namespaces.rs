@@ -60,13 +60,12 @@ pub(super) enum Outcome {
     Unavailable(String),
 }
 
-/// Runs the program in new namespaces and stays until its end, or until `supervisor`, our parent, is gone. `inside` is called by the first
+/// Runs the program in new namespaces and stays until its end. `inside` is called by the first
 /// process in there, before the program is; `program` becomes the program and comes back only if it
 /// cannot.
 pub(super) fn run(
     set: &[Ns],
     membership: &Membership,
-    supervisor: Pid,
     inside: impl FnOnce() -> Result<(), String>,
     program: impl FnOnce() -> u8,
 ) -> Outcome {
@@ -76,6 +75,7 @@ pub(super) fn run(
         Err(error) => return unavailable(&error),
     };
     wait_child::hold_signals();
+    let supervisor = getppid();
     let user = set.contains(&Ns::User).then(|| (geteuid(), getegid()));
     match membership.fork_into(flags(set)) {
         Err(error) => unavailable(&error),

@@ -86,14 +86,14 @@ fn ways() -> [Abi; 4] {
     [all, alone, namespaces, sweep]
 }
 
-pub(super) fn limits() -> Limits {
+fn limits() -> Limits {
     Limits {
         grace: Duration::from_millis(500),
         ..Limits::within(LONG)
     }
 }
 
-pub(super) fn wait<T>(future: impl Future<Output = T>) -> T {
+fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -181,7 +181,7 @@ fn who_is_deaf_is_killed_with_everybody() {
 }
 
 /// Whether nobody holds the lock that everybody in the tree inherited.
-pub(super) fn is_free(path: &Path) -> bool {
+fn is_free(path: &Path) -> bool {
     use nix::fcntl::{Flock, FlockArg};
     let file = std::fs::File::open(path).unwrap();
     Flock::lock(file, FlockArg::LockExclusiveNonblock).is_ok()
@@ -294,7 +294,7 @@ fn is_ours(group: &str) -> bool {
 }
 
 /// Control groups that this process has made.
-pub(super) fn groups_of_ours() -> Vec<String> {
+fn groups_of_ours() -> Vec<String> {
     let mut found = Vec::new();
     let mut todo = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(dir) = todo.pop() {
