@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use carson_config::Included;
-use carson_git::{config_value, ignore_pattern};
+use carson_git::{Layered, config_value, ignore_pattern};
 use carson_home::Home;
 use carson_proc::sandbox::{Overlay, WRITTEN};
 
@@ -15,7 +15,7 @@ use crate::layers::EXCLUDE;
 
 impl Bench {
     /// Tells git in the bench's repository what the setup left and what was included, so that no session
-    /// takes it for its work; and on layers whom to ask what was written, so that it need not look at every file.
+    /// takes it for its work; and on layers with many files whom to ask what was written, so that it need not look at each.
     ///
     /// # Errors
     /// What the file system says.
@@ -25,7 +25,8 @@ impl Bench {
             .as_ref()
             .map(|layered| layered.overlay.lower.as_slice());
         self.exclude_given(below.unwrap_or_default(), files)?;
-        let Some(layered) = layered else {
+        // To look at few files takes less than to ask.
+        let Some(layered) = layered.filter(Layered::has_many_files) else {
             return Ok(());
         };
         let Some(asked) = self.who_knows(home, &layered.overlay) else {

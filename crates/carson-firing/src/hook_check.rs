@@ -24,13 +24,14 @@ const RIGHT: &str = "2 0";
 /// The two questions, to be asked before a session in this worktree begins: both at one time.
 pub(crate) fn questions(hook: &str, tree: &Path) -> First {
     let context = Context::new(&tree.to_string_lossy());
+    // They are ours, and no events of the firing. Each is one process where the shell can become the hook.
+    let asked = format!("( unset CARSON_HOOK_EVENTS; {hook} ) >/dev/null 2>&1");
     First {
-        // They are ours, and no events of the firing.
         line: format!(
-            "( unset CARSON_HOOK_EVENTS\n\
-             ask() {{ ( {hook} ) >/dev/null 2>&1 <<CALL\n$1\nCALL\n}}\n\
-             ask \"$1\" & ask \"$2\"; good=$?; wait $!; said=\"$? $good\"; \
-             test \"$said\" = '{RIGHT}' || {{ echo \"{WRONG} $said\" >&2; exit 1; }} )"
+            "{asked} <<CALL &\n$1\nCALL\n\
+             {asked} <<CALL\n$2\nCALL\n\
+             carson_good=$?; wait $!; carson_said=\"$? $carson_good\"; \
+             test \"$carson_said\" = '{RIGHT}' || {{ echo \"{WRONG} $carson_said\" >&2; false; }}"
         ),
         args: vec![
             known_bad_call(&context).into(),

@@ -23,6 +23,7 @@ use crate::error::{GitError, io};
 use crate::force::NOTHING_WRITTEN;
 use crate::git::{self, Git};
 use crate::inspect::checkout::Checkout;
+use crate::many_files::has_many_files;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::private::{BEGAN, REPOSITORY, repository, sizes};
@@ -50,6 +51,15 @@ pub struct Layered {
     pub overlay: Overlay,
     /// The index of what is below.
     pub index: PathBuf,
+}
+
+impl Layered {
+    /// Whether so many files are below that git is to ask which of them were written, and look at no other.
+    #[must_use]
+    pub fn has_many_files(&self) -> bool {
+        let counted = fs::File::open(&self.index).and_then(|index| has_many_files(&index));
+        counted.unwrap_or(true)
+    }
 }
 
 impl Mirror {

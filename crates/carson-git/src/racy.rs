@@ -6,8 +6,8 @@
 //! a checkout of many files that is most of them: the first `git add` of a session took 4 to 12 s with
 //! 57,000 files. An index that was touched a second later is believed.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
+use std::fs::OpenOptions;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
@@ -16,8 +16,7 @@ use nix::sys::stat::futimens;
 use nix::sys::time::TimeSpec;
 use tokio::time::sleep;
 
-/// Fewer are hashed in no time; waiting takes half a second.
-const MANY: u32 = 1_000;
+use crate::many_files::has_many_files;
 
 /// How often an index is touched, and how many times: together longer than a second.
 const STEP: Duration = Duration::from_millis(20);
@@ -28,7 +27,8 @@ const STEPS: u32 = 60;
 /// changed the files since.
 pub(crate) async fn settle(index: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(index)?;
-    if entries(&file)? < MANY {
+    // Few are hashed in no time; waiting takes half a second.
+    if !has_many_files(&file)? {
         return Ok(());
     }
     let written = file.metadata()?.mtime();
@@ -40,12 +40,4 @@ pub(crate) async fn settle(index: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// How many files an index has: the third number of its header (gitformat-index(5)).
-fn entries(mut index: &File) -> io::Result<u32> {
-    let mut header = [0; 12];
-    index.read_exact(&mut header)?;
-    let [.., a, b, c, d] = header;
-    Ok(u32::from_be_bytes([a, b, c, d]))
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 use carson_proc::inspector::{Bounds, Desk, InspectError};
 use nix::sys::statvfs::statvfs;
 
-use crate::durable;
 use crate::error::{GitError, io};
 use crate::inspect::look::{Depth, Found, Look};
 use crate::inspect::open_up::OpenUp;
@@ -292,20 +291,50 @@ impl Worktree {
 
     async fn seen(&self, found: Found, dir: Option<ScratchDir>) -> Result<Seen, GitError> {
         let mut found = found;
-        if let Err(error) = self.follow(&found).await {
-            let why = format!(
-                "branch {} cannot follow the session's: {error}",
-                self.branch
-            );
-            found.trouble.push(why);
-        }
-        let tip = match &found.branch {
-            Some(_) => self
-                .branch_tip()
-                .await?
-                .unwrap_or_else(|| self.base.clone()),
-            None => self.tip().await?,
+        let cannot = |error: GitError| {
+            let branch = &self.branch;
+            format!("branch {branch} cannot follow the session's: {error}")
         };
+        let following = self.following(&found).await.unwrap_or_else(|error| {
+            found.trouble.push(cannot(error));
+            None
+        });
+        let tip = match (&following, &found.branch) {
+            (Some(following), _) => following.to.clone(),
+            (None, Some(_)) => self.tip_or_base().await?,
+            (None, None) => self.tip().await?,
+        };
+        let follow = async {
+            match &following {
+                Some(following) => self.follow(following).await,
+                None => Ok(()),
+            }
+        };
+        // The commits are here: they are read while the branch is moved.
+        let (followed, seen) = tokio::join!(follow, self.seen_at(tip, found, dir));
+        let mut seen = seen?;
+        if let Err(error) = followed {
+            seen.found.trouble.push(cannot(error));
+            let tip = self.tip_or_base().await?;
+            return self.seen_at(tip, seen.found, seen.dir).await;
+        }
+        Ok(seen)
+    }
+
+    async fn tip_or_base(&self) -> Result<Oid, GitError> {
+        Ok(self
+            .branch_tip()
+            .await?
+            .unwrap_or_else(|| self.base.clone()))
+    }
+
+    /// What is known, where the branch ends there.
+    async fn seen_at(
+        &self,
+        tip: Oid,
+        found: Found,
+        dir: Option<ScratchDir>,
+    ) -> Result<Seen, GitError> {
         let mut seen = Seen {
             stray: self.stray(&tip, &found).await?,
             unsaved: self.unsaved(&found).await?,
@@ -345,46 +374,6 @@ impl Worktree {
     /// Named after the commit, so nothing kept is ever written over.
     pub(crate) fn nested_ref(&self, oid: &Oid) -> String {
         format!("refs/carson/nested/{}/{oid}", self.name())
-    }
-
-    /// Moves the firing's branch in the store to where the session left its work. A ref
-    /// remembers what was seen there: Carson's own snapshots on top of it are not taken back.
-    async fn follow(&self, found: &Found) -> Result<(), GitError> {
-        let (Some(wanted), held) = (&found.branch, self.branch_tip().await?) else {
-            return Ok(());
-        };
-        let seen_name = self.seen_ref();
-        let seen = self.kept.bare.ref_target(&seen_name).await?;
-        // The first look finds it where the firing began.
-        let seen = seen.unwrap_or_else(|| self.base.clone());
-        if seen == *wanted || held.as_ref() == Some(wanted) {
-            return Ok(());
-        }
-        // The newest commit that the branch was at and that is whole.
-        let Some(to) = &found.newest else {
-            return Ok(());
-        };
-        let mut update = String::new();
-        if to == wanted {
-            update.push_str(&format!("update {seen_name} {wanted}\n"));
-        } else if let Some(held) = &held
-            && self.kept.bare.descends(held, to).await?
-        {
-            return Ok(());
-        }
-        let from = held.as_ref().map_or(Oid::NONE, Oid::as_str);
-        update.push_str(&format!("update {} {to} {from}\n", self.branch_ref()));
-        // What Carson put on top of the branch is not on it any more.
-        if let Some(held) = held.filter(|held| *held != seen)
-            && !self.kept.bare.descends(to, &held).await?
-        {
-            let kept = format!("refs/carson/abandoned/{}/{held}", self.name());
-            update.push_str(&format!("update {kept} {held}\n"));
-        }
-        self.kept.bare.update_refs(update).await?;
-        // The outcome that is written next rests on it, and the bench may not survive a power cut.
-        let branch = self.kept.path().join(self.branch_ref());
-        durable::name(&branch, self.kept.path())
     }
 }
 

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use nix::unistd::Pid;
+use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
 use crate::children;
@@ -95,7 +96,8 @@ pub fn marked_processes(name: &str) -> BTreeMap<String, Vec<ProcessId>> {
 /// descendants, but never ourselves nor our own running children: SIGTERM, `grace`, then SIGKILL
 /// until a whole pass finds none, for at most five seconds. Returns how many there were.
 pub async fn reap_marked(name: &str, value: &str, grace: Duration) -> u32 {
-    reap(|entry| is_marked(entry, name, value), grace).await
+    let (name, value) = (name.to_owned(), value.to_owned());
+    reap(move |entry| is_marked(entry, &name, &value), grace).await
 }
 
 /// The same, and every process that has locked this file (flock(2)) by having it open: a child has it of its parent,
@@ -105,10 +107,11 @@ pub async fn reap_marked_or_locking(
     file: &std::fs::Metadata,
     grace: Duration,
 ) -> u32 {
+    let (name, value, file) = (name.to_owned(), value.to_owned(), file.clone());
     let has_locked =
-        |entry: &Entry| cfg!(target_os = "linux") && table::has_locked(entry.pid, file);
+        move |entry: &Entry| cfg!(target_os = "linux") && table::has_locked(entry.pid, &file);
     reap(
-        |entry| is_marked(entry, name, value) || has_locked(entry),
+        move |entry| is_marked(entry, &name, &value) || has_locked(entry),
         grace,
     )
     .await
@@ -118,25 +121,33 @@ pub async fn reap_marked_or_locking(
 /// children, until a whole pass finds none. Returns how many there were.
 pub async fn kill_orphans() -> u32 {
     let me = Pid::this().as_raw();
-    reap(|entry| entry.parent == me, Duration::ZERO).await
+    reap(move |entry| entry.parent == me, Duration::ZERO).await
 }
 
-async fn reap(is_prey: impl Fn(&Entry) -> bool, grace: Duration) -> u32 {
+async fn reap(is_prey: impl Fn(&Entry) -> bool + Send + Sync + 'static, grace: Duration) -> u32 {
+    let is_prey = Arc::new(is_prey);
     let (mut seen, is_over) = ask(&is_prey, grace).await;
     if !is_over {
-        seen.extend(KillUntilNone::new().run(|| find(&is_prey)).await);
+        seen.extend(KillUntilNone::new().run(|| find(&*is_prey)).await);
     }
     // Their owner died with them, and could not remove them.
-    cgroup::remove_stale();
+    let _ = spawn_blocking(cgroup::remove_stale).await;
     u32::try_from(seen.len()).unwrap_or(u32::MAX)
 }
 
-/// Asks politely until nobody is left or the time is up: whom, and whether the last look found nobody.
-async fn ask(is_prey: impl Fn(&Entry) -> bool, grace: Duration) -> (HashSet<ProcessId>, bool) {
+/// Asks politely until nobody is left or the time is up: whom, and whether the last look found nobody. Everybody's
+/// environment is read for it: beside whatever else is done meanwhile.
+async fn ask(
+    is_prey: &Arc<impl Fn(&Entry) -> bool + Send + Sync + 'static>,
+    grace: Duration,
+) -> (HashSet<ProcessId>, bool) {
     let started = Instant::now();
     let mut asked = HashSet::new();
     while started.elapsed() < grace {
-        let found = find(&is_prey);
+        let is_prey = Arc::clone(is_prey);
+        let Ok(found) = spawn_blocking(move || find(&*is_prey)).await else {
+            break;
+        };
         if found.alive.is_empty() {
             return (asked, !found.corpses);
         }

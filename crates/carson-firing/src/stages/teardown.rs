@@ -31,8 +31,7 @@ pub(crate) async fn last_look(
     }
 }
 
-/// Ends the firing and then removes the bench; who removes it gets ready meanwhile, and what its sessions may have left
-/// running ends. What cannot be proved safe stays, for the next pass of pruning, and so does everything where the firing
+/// Ends the firing and then removes the bench; who removes it gets ready meanwhile. What cannot be proved safe stays, for the next pass of pruning, and so does everything where the firing
 /// could not be ended.
 pub(crate) async fn once_ended<T, E>(
     ctx: &Ctx<'_>,
@@ -41,10 +40,7 @@ pub(crate) async fn once_ended<T, E>(
     ending: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
     let bench = Bench::of(ctx.home, ctx.id);
-    let ended = async {
-        let (ended, ()) = tokio::join!(ending, nobody_is_left(ctx, &bench));
-        Ok((ended?, ctx.enter(Stage::Teardown)))
-    };
+    let ended = async { Ok((ending.await?, ctx.enter(Stage::Teardown))) };
     let ended = match left(&bench, place) {
         Some(Left::Silently) => {
             let (ended, entered) = ended.await?;
@@ -103,7 +99,8 @@ pub(crate) async fn once_ended<T, E>(
 }
 
 /// Ends what its sessions may have left running.
-async fn nobody_is_left(ctx: &Ctx<'_>, bench: &Bench) {
+pub(crate) async fn nobody_is_left(ctx: &Ctx<'_>) {
+    let bench = Bench::of(ctx.home, ctx.id);
     if bench.root.is_dir() && !bench.is_locked() {
         carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
     }

@@ -1,0 +1,73 @@
+//! A firing's branch in the store follows the session's.
+
+use tokio::task::spawn_blocking;
+
+use crate::durable;
+use crate::error::GitError;
+use crate::inspect::look::Found;
+use crate::oid::Oid;
+use crate::worktree::Worktree;
+
+/// How the firing's branch in the store is moved.
+pub(crate) struct Following {
+    /// Where it ends then.
+    pub to: Oid,
+    /// Lines as `git update-ref --stdin` takes them.
+    update: String,
+}
+
+impl Worktree {
+    /// Where the firing's branch in the store is to move: to where the session left its work. A ref
+    /// remembers what was seen there: Carson's own snapshots on top of it are not taken back.
+    pub(crate) async fn following(&self, found: &Found) -> Result<Option<Following>, GitError> {
+        let (Some(wanted), held) = (&found.branch, self.branch_tip().await?) else {
+            return Ok(None);
+        };
+        let seen_name = self.seen_ref();
+        let seen = self.kept.bare.ref_target(&seen_name).await?;
+        // The first look finds it where the firing began.
+        let seen = seen.unwrap_or_else(|| self.base.clone());
+        if seen == *wanted || held.as_ref() == Some(wanted) {
+            return Ok(None);
+        }
+        // The newest commit that the branch was at and that is whole.
+        let Some(to) = &found.newest else {
+            return Ok(None);
+        };
+        let mut update = String::new();
+        if to == wanted {
+            update.push_str(&format!("update {seen_name} {wanted}\n"));
+        } else if let Some(held) = &held
+            && self.kept.bare.descends(held, to).await?
+        {
+            return Ok(None);
+        }
+        let from = held.as_ref().map_or(Oid::NONE, Oid::as_str);
+        update.push_str(&format!("update {} {to} {from}\n", self.branch_ref()));
+        // What Carson put on top of the branch is not on it any more.
+        if let Some(held) = held.filter(|held| *held != seen)
+            && !self.kept.bare.descends(to, &held).await?
+        {
+            let kept = format!("refs/carson/abandoned/{}/{held}", self.name());
+            update.push_str(&format!("update {kept} {held}\n"));
+        }
+        let to = to.clone();
+        Ok(Some(Following { to, update }))
+    }
+
+    /// Moves it there.
+    pub(crate) async fn follow(&self, following: &Following) -> Result<(), GitError> {
+        let update = following.update.clone();
+        self.kept.bare.update_refs(update).await?;
+        // The outcome that is written next rests on it, and the bench may not survive a power cut.
+        let kept = self.kept.path().to_owned();
+        let branch = kept.join(self.branch_ref());
+        let synced = spawn_blocking(move || durable::name(&branch, &kept)).await;
+        synced.unwrap_or_else(|panic| {
+            Err(GitError::Failed {
+                verb: "sync".into(),
+                detail: panic.to_string(),
+            })
+        })
+    }
+}
