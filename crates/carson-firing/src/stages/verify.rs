@@ -73,14 +73,10 @@ pub(crate) async fn check(
     let is_judged = ctx.has_stage(Stage::DiffReview);
     let (bench, worktree) = (placed.place.bench.clone(), placed.place.worktree.clone());
     let begin = |with_setup| clean_rooms::begin(ctx, repo, (&bench, &worktree), with_setup);
-    // Most work leaves alone what the setup depends on: while somebody looks, rooms for that are begun.
-    let rooms = async {
-        let own = begin(true);
-        let is_next = is_judged && checks.len() == 1 && own.is_some();
-        (own, is_next.then(|| begin(true)).flatten())
-    };
+    // Most work leaves alone what the setup depends on: while somebody looks, a room for that is begun.
+    let room = async { begin(true) };
     let look = placed.place.inspect();
-    let (seen, (mut own, mut next), ()) = tokio::join!(look, rooms, entered);
+    let (seen, mut own, ()) = tokio::join!(look, room, entered);
     let seen = seen.or_broken("looking at the worktree")?;
     let (facts, commit) = (seen.facts(), seen.tip().clone());
     if facts.commits == 0 && (facts.dirty || !facts.beside.is_empty()) {
@@ -101,7 +97,7 @@ pub(crate) async fn check(
         let own = own.take().filter(fits).or_else(|| begin(with_setup));
         // That of whoever judges next is filled beside the last one and its check, which wait for nothing.
         let next = match is_judged && at == last && own.is_some() {
-            true => next.take().filter(fits).or_else(|| begin(with_setup)),
+            true => begin(with_setup),
             false => None,
         };
         let refused = RefusedHosts::so_far(rec);
