@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use carson_config::Included;
-use carson_git::{Layered, config_value, ignore_pattern};
+use carson_git::{Layered, Oid, config_value, ignore_pattern};
 use carson_home::Home;
 use carson_proc::sandbox::{Overlay, WRITTEN};
 
@@ -15,11 +15,11 @@ use crate::layers::EXCLUDE;
 
 impl Bench {
     /// Tells git in the bench's repository what the setup left and what was included, so that no session
-    /// takes it for its work; and on layers with many files whom to ask what was written, so that it need not look at each.
+    /// takes it for its work; and on layers with many files whom to ask what was written, so that it need not look at each. `base` is the commit below.
     ///
     /// # Errors
     /// What the file system says.
-    pub fn tell_git(&self, home: &Home, files: &[Included]) -> std::io::Result<()> {
+    pub fn tell_git(&self, home: &Home, files: &[Included], base: &Oid) -> std::io::Result<()> {
         let layered = self.layered();
         let below = layered
             .as_ref()
@@ -29,15 +29,16 @@ impl Bench {
         let Some(layered) = layered.filter(Layered::has_many_files) else {
             return Ok(());
         };
-        let Some(asked) = self.who_knows(home, &layered.overlay) else {
+        let Some(asked) = self.who_knows(home, &layered.overlay, base) else {
             return Ok(());
         };
         let config = self.repository().join("config");
         let mut config = fs::OpenOptions::new().append(true).open(config)?;
         let asked = config_value(&asked);
+        // What was remembered of a directory would stay where something of it is gone: that is not told.
         write!(
             config,
-            "[core]\n\tfsmonitor = {asked}\n\tfsmonitorHookVersion = 2\n"
+            "[core]\n\tfsmonitor = {asked}\n\tfsmonitorHookVersion = 2\n\tuntrackedCache = false\n"
         )
     }
 
@@ -58,7 +59,7 @@ impl Bench {
     }
 
     /// The command line that names what was written; `None` where a path cannot stand in one.
-    fn who_knows(&self, home: &Home, overlay: &Overlay) -> Option<String> {
+    fn who_knows(&self, home: &Home, overlay: &Overlay, base: &Oid) -> Option<String> {
         let upper = overlay.upper.as_ref()?;
         let program = who_answers(home);
         let places = [&overlay.at, &upper.dir].into_iter().chain(&overlay.lower);
@@ -72,7 +73,7 @@ impl Bench {
         }
         let places: Vec<String> = places.into_iter().map(quoted).collect();
         Some(format!(
-            "{} {WRITTEN} {} --",
+            "{} {WRITTEN} {base} {} --",
             quoted(&program),
             places.join(" ")
         ))

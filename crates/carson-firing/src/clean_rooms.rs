@@ -194,7 +194,8 @@ impl Begun {
         let Self { room, empty, .. } = self;
         let made = seen.check_out_in((holds.commit, holds.tests), empty);
         made.await.or_broken("checking out into a clean room")?;
-        let told = room.tell_git(ctx.home, &placed.taken.repo.include);
+        let base = &placed.place.worktree.base;
+        let told = room.tell_git(ctx.home, &placed.taken.repo.include, base);
         told.or_broken("telling git what is not work")?;
         Ok(room)
     }

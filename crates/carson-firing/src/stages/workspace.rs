@@ -79,7 +79,7 @@ pub(crate) async fn run<'r, 'h>(
         Some(worktree) => {
             bench = bench.cloned(true);
             setup::include(rec, taken.repo, &bench)?;
-            let told = bench.tell_git(ctx.home, &taken.repo.include);
+            let told = bench.tell_git(ctx.home, &taken.repo.include, &base);
             told.or_broken("telling git what is not work")?;
             worktree
         }
@@ -230,7 +230,7 @@ async fn worktree(
         let made = mirror.add_worktree(&tree, branch, base).await;
         let made = made.or_broken("making the worktree")?;
         setup::include(rec, repo, bench)?;
-        let told = bench.tell_git(home, &repo.include);
+        let told = bench.tell_git(home, &repo.include, base);
         told.or_broken("telling git what is not work")?;
         return Ok(made);
     }
@@ -240,7 +240,7 @@ async fn worktree(
     };
     let made = mirror.add_layered(&tree, branch, base, &layered).await;
     let made = made.or_broken("making the worktree")?;
-    let told = bench.tell_git(home, &repo.include);
+    let told = bench.tell_git(home, &repo.include, base);
     told.or_broken("telling git what is not work")?;
     Ok(made)
 }

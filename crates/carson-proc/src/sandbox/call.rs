@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// The first argument that makes an executable of ours the launcher.
 pub const LAUNCH: &str = "sandbox-launch";
 
-/// The first argument that makes it say what was written above layers:
-/// `sandbox-written AT ABOVE BELOW… -- [ANYTHING]…`.
+/// The first argument that makes it say what was written above layers of this commit:
+/// `sandbox-written COMMIT AT ABOVE BELOW… -- [ANYTHING]…`.
 pub const WRITTEN: &str = "sandbox-written";
 
 /// The launcher's exit code when the program was not started: the profile cannot be read, or asks

@@ -5,6 +5,10 @@
 //! nobody has to watch for that, since what was written lies above the layers. The program runs in the
 //! session's own sandbox and is believed by the session's own git alone.
 //!
+//! What was made there and is gone leaves nothing above, so what git has in its index beside the commit below is said to be
+//! written, too: git looks at each of these, and finds those that are gone. And a command that works in another
+//! tree, a second worktree of the repository say, is told that everything may have been written.
+//!
 //! A directory that was written in shows the inode of the topmost below it; one that is new, or was moved
 //! or put in the place of another, shows its own or that of another (overlayfs.rst, "Inode properties"), and
 //! then everything in it counts as written.
@@ -15,7 +19,7 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 /// So many names at most; where there are more, everything may have been written.
 const MOST: usize = 50_000;
@@ -23,10 +27,15 @@ const MOST: usize = 50_000;
 /// What git gives back at the next question. Every answer is whole, so it means nothing.
 const TOKEN: &[u8] = b"carson\0";
 
+/// What git is told where everything may have been written.
+const EVERYTHING: &[u8] = b"/";
+
 /// Answers git's question on standard output. Without an answer git looks at every file.
 pub(super) fn answer(args: impl Iterator<Item = OsString>) -> ExitCode {
-    let mut places = args.take_while(|arg| arg != "--").map(PathBuf::from);
-    let (Some(at), Some(above)) = (places.next(), places.next()) else {
+    let mut args = args.take_while(|arg| arg != "--");
+    let commit = args.next();
+    let mut places = args.map(PathBuf::from);
+    let (Some(commit), Some(at), Some(above)) = (commit, places.next(), places.next()) else {
         return ExitCode::from(2);
     };
     let tree = Tree {
@@ -34,7 +43,17 @@ pub(super) fn answer(args: impl Iterator<Item = OsString>) -> ExitCode {
         above,
         below: places.collect(),
     };
-    let said = tree.written().and_then(|names| {
+    let names = || -> io::Result<Vec<Vec<u8>>> {
+        if !tree.is_here()? {
+            return Ok(vec![EVERYTHING.to_vec()]);
+        }
+        let mut names = tree.written()?;
+        if names != [EVERYTHING] {
+            names.extend(in_the_index_beside(&commit)?);
+        }
+        Ok(names)
+    };
+    let said = names().and_then(|names| {
         let names = names.iter().flat_map(|name| [name.as_slice(), b"\0"]);
         let all = std::iter::once(TOKEN).chain(names);
         io::stdout().write_all(&all.flatten().copied().collect::<Vec<u8>>())
@@ -43,6 +62,27 @@ pub(super) fn answer(args: impl Iterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// The names of what the index of who asks has beside a commit, as git says them. It compares two trees, and looks at no file.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a moment of the session's own git, in its own sandbox"
+)]
+fn in_the_index_beside(commit: &OsString) -> io::Result<Vec<Vec<u8>>> {
+    let mut git = Command::new("git");
+    git.args(["-c", "core.fsmonitor=false", "diff-index", "--cached"]);
+    git.args(["--no-renames", "--no-ext-diff", "--diff-filter=d"]);
+    git.args(["--ita-visible-in-index", "--name-only", "-z"]);
+    let said = git.arg(commit).arg("--").stdin(Stdio::null()).output()?;
+    if !said.status.success() {
+        return Err(io::Error::other("git does not say what its index has"));
+    }
+    let names = said.stdout.split(|byte| *byte == 0);
+    Ok(names
+        .filter(|name| !name.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect())
 }
 
 /// A tree on layers, where it is seen.
@@ -55,6 +95,12 @@ struct Tree {
 }
 
 impl Tree {
+    /// Whether it is the tree in which git works: it starts whom it asks in the topmost directory of that.
+    fn is_here(&self) -> io::Result<bool> {
+        let (here, at) = (fs::metadata(".")?, self.at.symlink_metadata()?);
+        Ok((here.dev(), here.ino()) == (at.dev(), at.ino()))
+    }
+
     /// The names of what was written, as git writes them; those of directories end with a slash. A single
     /// slash stands for everything.
     fn written(&self) -> io::Result<Vec<Vec<u8>>> {
@@ -77,7 +123,7 @@ impl Tree {
                 names.extend([name.to_vec(), [name, b"/"].concat()]);
             }
             if names.len() + left.len() > MOST {
-                return Ok(vec![b"/".to_vec()]);
+                return Ok(vec![EVERYTHING.to_vec()]);
             }
         }
         Ok(names)

@@ -53,11 +53,37 @@ found=$(git -c core.fsmonitor=false status --porcelain -uall 2>&1; git -c core.f
 [ "$told" = "$found" ] || { echo "told: $told, found: $found"; exit 7; }
 "#;
 
-/// The tree of what was kept, and the others that were kept beside it.
+/// Where other files of the repository lie, which nobody touches.
+const OTHERS: &str = "others/";
+
+/// The tree of what was kept, and what is in it.
 fn saved(agent: &str, kind: &str, user: bool) -> (String, Vec<String>) {
+    saved_of(fleet_of(agent), kind, user)
+}
+
+/// The same on layers in a repository with so many files that git asks which of them were written; without the others.
+fn saved_among_many(agent: &str) -> Vec<String> {
+    let fleet = fleet_of(&format!(
+        "git config core.fsmonitor >/dev/null || exit 8\n{agent}"
+    ));
+    let paths: Vec<String> = (0..1_000).map(|n| format!("{OTHERS}{n}.txt")).collect();
+    let others: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "m\n")).collect();
+    fleet.commit_to_main(&others);
+    let mut listed = saved_of(fleet, "layers", false).1;
+    let all = listed.len();
+    listed.retain(|line| !line.contains(OTHERS));
+    assert_eq!(all - listed.len(), others.len());
+    listed
+}
+
+fn fleet_of(agent: &str) -> TestFleet {
     let fleet = fleet(&format!("{agent}\n{SEEN}\necho '[PARTIAL] half'"), "");
     fleet.commit_to_main(&FILES);
     fleet.commit_to_main(&[IGNORED]);
+    fleet
+}
+
+fn saved_of(fleet: TestFleet, kind: &str, user: bool) -> (String, Vec<String>) {
     set(&fleet, "[fleet]", &format!("workspaces = {kind:?}"));
     let fleet: TestFleet = if user {
         fleet.as_ordinary_user()
@@ -70,10 +96,7 @@ fn saved(agent: &str, kind: &str, user: bool) -> (String, Vec<String>) {
     assert_eq!(row["sandbox"]["workspace"], kind);
     assert!(fleet.benches().is_empty(), "{row:#}");
     let branch = row["branch"].as_str().unwrap();
-    assert!(
-        fleet.branches().contains(&branch.to_owned()),
-        "{agent}: {row:#}"
-    );
+    assert!(fleet.branches().contains(&branch.to_owned()), "{row:#}");
     let tree = fleet.git(&["rev-parse", &format!("{branch}^{{tree}}")]);
     let mut listed: Vec<String> = fleet
         .git(&[
@@ -94,6 +117,7 @@ fn what_an_odd_session_leaves_is_the_same_on_layers_and_in_a_copy() {
     let (layers, copy) = (saved(ODD, "layers", false), saved(ODD, "copy", false));
     assert_eq!(layers.1, copy.1);
     assert_eq!(layers.0, copy.0);
+    assert_eq!(saved_among_many(ODD), copy.1);
     let has = |path: &str| layers.1.iter().any(|line| line.ends_with(path));
     for there in [
         "replaced/new.txt",
@@ -139,6 +163,40 @@ fn each_change_by_itself_is_seen() {
     for change in changes {
         let (layers, copy) = (saved(change, "layers", false), saved(change, "copy", false));
         assert_eq!(layers, copy, "{change}");
+        assert_eq!(saved_among_many(change), copy.1, "{change}");
+    }
+}
+
+/// What was made and is gone leaves no mark of the kernel's, and git is told what was written, not what is gone.
+#[test]
+fn what_a_session_made_itself_and_removed_is_seen_among_many_files() {
+    let commits = "git add --all; git commit --quiet -m One; git status >/dev/null";
+    for change in [
+        format!("echo s > scratch.txt; {commits}; rm scratch.txt"),
+        format!("echo s > scratch.txt; {commits}; rm scratch.txt; git add --all; git commit --quiet -m Two; echo x > new"),
+        format!("echo s > scratch.txt; {commits}; rm scratch.txt; git commit --quiet -am Two; echo x > new"),
+        format!("echo s > scratch.txt; {commits}; mv scratch.txt other.txt"),
+        format!("echo s > scratch.txt; {commits}; rm scratch.txt; git reset --quiet --hard; echo x >> scratch.txt"),
+        format!("mkdir -p new/deep; echo s > new/a; echo t > new/deep/b; {commits}; rm new/a"),
+        format!("mkdir -p new/deep; echo s > new/a; echo t > new/deep/b; {commits}; rm -r new"),
+        format!("mkdir -p new/deep; echo s > new/a; {commits}; rm -r new; echo s > new"),
+        format!(
+            "echo s > kept/two; {commits}; git branch one; git rm --quiet kept/two; git commit --quiet -m Two; \
+             git checkout --quiet -B two one; git status >/dev/null; rm kept/two"
+        ),
+        "echo s > scratch.txt; git add -N scratch.txt; git status >/dev/null; rm scratch.txt; echo x > new".to_owned(),
+        format!("echo s > scratch.txt; {commits}; git stash --quiet 2>/dev/null; rm scratch.txt"),
+        // Whoever is asked knows of the first worktree alone.
+        format!(
+            "git worktree add --quiet -b second \"$CARSON_TMP/w\" && cd \"$CARSON_TMP/w\" && echo x >> kept/h.txt && \
+             chmod 755 gone/a.txt && rm moved/c.txt && test \"$(git status --porcelain | wc -l)\" = 3 || exit 9; \
+             cd \"$CARSON_WORKTREE\"; echo s > scratch.txt; {commits}; rm scratch.txt"
+        ),
+    ] {
+        let change = format!("{change}; echo x > work.txt");
+        let copy = saved(&change, "copy", false);
+        assert_eq!(saved_among_many(&change), copy.1, "{change}");
+        assert_eq!(saved(&change, "layers", false), copy, "{change}");
     }
 }
 
@@ -172,6 +230,7 @@ fn what_a_session_stopped_tracking_is_gone_where_a_rule_ignores_it() {
     ] {
         let (layers, copy) = (saved(change, "layers", false), saved(change, "copy", false));
         assert_eq!(layers, copy, "{change}");
+        assert_eq!(saved_among_many(change), copy.1, "{change}");
         for (path, _) in FILES {
             let has = layers.1.iter().any(|line| line.ends_with(path));
             assert_eq!(has, !gone.contains(&path), "{change}: {path}");
