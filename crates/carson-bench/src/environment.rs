@@ -252,6 +252,8 @@ impl Environment {
         self.programs_of(&bench.seen_home());
         self.set(From::Bench, "TERM", "dumb");
         self.set(From::Bench, "GIT_TERMINAL_PROMPT", "0");
+        // It asks its registry whether there is a newer npm, and says so among what a check printed: once, and then not again.
+        self.set(From::Bench, "NPM_CONFIG_UPDATE_NOTIFIER", "false");
     }
 
     /// What a setup or a session installs in its own home is found by its name, behind all that the operator has.

@@ -32,15 +32,22 @@ pub fn ago(span: TimeDelta) -> String {
     }
 }
 
-/// The end of what a program printed, at most so many letters of it, on one line: without empty lines, and without
-/// what npm says of itself.
+/// The end of what a program printed, at most so many letters of it and from a whole word on, on one line: without empty
+/// lines, and without what npm says of itself.
 #[must_use]
 pub fn end_of(said: &str, letters: usize) -> String {
     let lines = said.lines().map(str::trim);
     let told = lines.filter(|line| !line.is_empty() && !is_of_npm_itself(line));
     let told = told.collect::<Vec<_>>().join(" / ");
-    let from = told.char_indices().rev().nth(letters);
-    told[from.map_or(0, |(at, letter)| at + letter.len_utf8())..].to_owned()
+    let Some((at, before)) = told.char_indices().rev().nth(letters) else {
+        return told;
+    };
+    let end = &told[at + before.len_utf8()..];
+    let whole = match before {
+        ' ' => end,
+        _ => end.split_once(' ').map_or(end, |(_, whole)| whole),
+    };
+    format!("… {}", whole.trim_start_matches("/ "))
 }
 
 /// News of npm, and where its own log is, which nobody finds who is not in the session's home.
@@ -94,7 +101,14 @@ mod tests {
         let said = "first\n  Error: ünfit \n\nnpm notice\nnpm notice New version\n\
                     npm error A complete log of this run can be found in: /home/.npm/_logs/x.log\n";
         assert_eq!(end_of(said, 300), "first / Error: ünfit");
-        assert_eq!(end_of(said, 5), "ünfit");
+        assert_eq!(end_of(said, 5), "… ünfit");
+        assert_eq!(end_of(said, 8), "… ünfit", "a word is whole");
+        assert_eq!(
+            end_of(said, 16),
+            "… Error: ünfit",
+            "no line begins with what divides it"
+        );
+        assert_eq!(end_of("aaaa", 2), "… aa");
         assert_eq!(end_of("", 5), "");
     }
 

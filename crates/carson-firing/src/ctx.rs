@@ -184,6 +184,11 @@ impl Ctx<'_> {
         });
     }
 
+    pub(crate) fn waits_for_setup(&self, repo: &RepoName) {
+        info!(firing.id = %self.id, %repo, "another firing runs the setup: waiting for it");
+        self.steps.tell(Step::WaitsForSetup(repo.clone()));
+    }
+
     pub(crate) fn runs_check(&self, command: &str) {
         info!(firing.id = %self.id, command, "the check runs");
         self.steps.tell(Step::Check(command.to_owned()));

@@ -5,9 +5,10 @@
 //! runs each time. It runs as sessions do, behind the same walls and with the role's network, but without
 //! anything by which they sign in.
 
+use std::convert::Infallible;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use carson_bench::bench::Bench;
 use carson_bench::layers::{self, Held, LayerError, Missing, decides};
@@ -34,6 +35,9 @@ use crate::toolchains;
 const KEPT: usize = 1024 * 1024;
 /// Letters of its end that a reason has.
 const TOLD: usize = 300;
+
+/// Nobody is told of a shorter wait for another firing's setup.
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// What follows lines that ran in a bench or room as it is.
 #[derive(Clone, Copy)]
@@ -88,10 +92,11 @@ pub(crate) async fn complete(
         return Ok(Some(held));
     };
     let within = site.repo.setup.timeout.min(ctx.remaining());
-    let turn = missing
-        .turn(within)
-        .await
-        .or_broken("waiting for a setup")?;
+    let turn = tokio::select! {
+        turn = missing.turn(within) => turn,
+        never = tells_of_waiting(ctx, site.repo) => match never {},
+    };
+    let turn = turn.or_broken("waiting for a setup")?;
     // Another firing may have made it meanwhile.
     let again = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
     let Some(held) = again.await.filter(|held| held.missing.is_some()) else {
@@ -122,6 +127,13 @@ pub(crate) async fn complete(
     }
     let made = layers::stand(ctx.home, ctx.role, site.repo, site.mirror, site.base);
     Ok(made.await)
+}
+
+/// Says that another firing runs it, where that takes longer than a moment.
+async fn tells_of_waiting(ctx: &Ctx<'_>, repo: &Repo) -> Infallible {
+    tokio::time::sleep(MOMENT).await;
+    ctx.waits_for_setup(&repo.name);
+    std::future::pending().await
 }
 
 /// Before anything is taken: a setup that failed a short time ago is not run again, so nobody claims work for it.

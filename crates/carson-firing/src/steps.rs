@@ -26,6 +26,8 @@ pub enum Step {
         /// Where what it prints is written while it runs; nowhere for a clean room's.
         log: Option<PathBuf>,
     },
+    /// Another firing runs the setup of a repository, and this one waits for what that leaves.
+    WaitsForSetup(RepoName),
     /// The check of the role runs: the repository's tests, say.
     Check(String),
     /// Something that somebody should know.

@@ -208,8 +208,25 @@ async fn tell_end(app: &App, home: &Home, id: FiringId, ended: Ended) -> Result<
                 print::error(&makes);
             }
         }
+        if let Some(change) = goes_further(app, home, id, outcome).await {
+            print::error(&format!("to change it: {change}"));
+        }
     }
     Ok(outcome.exit_code())
+}
+
+/// What would let the next firing go further than this one, whose work is not done, as `carson why` has it.
+async fn goes_further(app: &App, home: &Home, id: FiringId, outcome: Outcome) -> Option<String> {
+    if matches!(outcome, Outcome::Ok | Outcome::Silent) {
+        return None;
+    }
+    let why = Why {
+        what: id.to_string(),
+    };
+    let Ok(Reasons::Firing(why)) = why.answer(home).await else {
+        return None;
+    };
+    Some(print::change(&app.called(), &why.change?))
 }
 
 /// Every signal that would end the process asks what runs to stop; a firing salvages and ends.

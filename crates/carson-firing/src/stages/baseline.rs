@@ -173,6 +173,7 @@ async fn in_one_room(
         }
         let said = verify::described(ctx, check, &done);
         let short = verify::in_short(&said);
+        verify::keep_output(ctx, rec, "base", &said);
         let ended = match cannot_be_run(&done) {
             true => BaselineEnd::Unable(format!(
                 "the check cannot be run, and no session was paid: {short}"

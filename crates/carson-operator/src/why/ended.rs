@@ -1,12 +1,14 @@
 //! What would let the next firing go further than an ended one.
 
+use std::path::Path;
+
 use carson_core::settle::Halt;
 use carson_core::stops::{Change, SettingsFile};
 use carson_core::{RoleName, SkipKind};
 use carson_store::Firing;
 
-/// The key or the command, by the facts that settle saw; nothing where none helps.
-pub(super) fn change(row: &Firing) -> Option<Change> {
+/// The key or the command, by the facts that settle saw; nothing where none helps. `printed` has what its last check printed.
+pub(super) fn change(row: &Firing, printed: Option<&Path>) -> Option<Change> {
     let change = Change::default();
     let raise = |words: &str, key: &str| {
         let file = SettingsFile::Role(row.role.clone());
@@ -30,7 +32,16 @@ pub(super) fn change(row: &Firing) -> Option<Change> {
             let change = change.text("mend the base, or ").key("promise.run", file);
             Some(change.text(": it fails without any work, too"))
         }
-        Halt::Exhausted(_) => raise("raise ", "limits.max_attempts"),
+        Halt::Exhausted(_) => match printed {
+            Some(printed) => {
+                let words = format!(
+                    "read what the check printed in {}; to have it tried more often raise ",
+                    printed.display()
+                );
+                raise(&words, "limits.max_attempts")
+            }
+            None => raise("raise ", "limits.max_attempts"),
+        },
         Halt::StoryFailed(_) => {
             let id = row.work?.story()?;
             let shown = format!("show {} --transcript", row.id.short());

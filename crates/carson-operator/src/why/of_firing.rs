@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::ended;
 use crate::firings::state;
+use crate::papers;
 use crate::refusal::Refusal;
 
 /// The chain of facts that led to a firing and through it.
@@ -73,8 +74,10 @@ pub(super) async fn reasons_of_firing(home: &Home, row: Firing) -> Result<OfFiri
     }
     let why = row.reason.as_deref().unwrap_or("it has not ended");
     chain.push(format!("{}: {why}", state(&row)));
+    let dir = home.fleet.layout.transcripts(&row.id);
+    let printed = papers::newest(&dir, papers::CHECKED);
     Ok(OfFiring {
-        change: ended::change(&row),
+        change: ended::change(&row, printed.as_deref()),
         chain,
         firing: row,
     })

@@ -331,7 +331,14 @@ fn who_waits_in_vain_for_another_firing_s_is_no_failure() {
         Some(0)
     );
     fleet.issue("hand", "More", "To do.");
-    let waited = row(&fleet);
+    let shown = fleet.fire("hand");
+    assert!(
+        shown
+            .stderr
+            .contains("another firing runs the setup of widget: waiting for it"),
+        "{shown:#?}"
+    );
+    let waited = shown.json();
     assert_eq!(
         (&waited["outcome"], &waited["skip"]),
         (&"SKIPPED".into(), &"setup-runs".into()),
@@ -639,7 +646,7 @@ fn it_runs_again_when_a_file_that_it_names_or_that_the_operator_names_changes() 
 
 #[test]
 fn one_that_fails_in_the_clean_room_is_told_and_kept() {
-    let agent = "echo broken > package-lock.json; git commit --quiet -am Lock; echo '[OK] done'";
+    let agent = "date +%s%N > package-lock.json; git commit --quiet -am Lock; echo '[OK] done'";
     let fleet = with_setup(
         agent,
         "grep -q '{}' package-lock.json || { echo no such lock; exit 4; }",
@@ -656,6 +663,21 @@ fn one_that_fails_in_the_clean_room_is_told_and_kept() {
     );
     let logs = fleet.carson(&["logs", ended["id"].as_str().unwrap(), "--transcripts"]);
     assert!(logs.stdout.contains("no such lock"), "{logs:#?}");
+    // Who asks what would change it is sent there, and by a firing in a terminal, too.
+    let why = fleet.carson(&["why", ended["id"].as_str().unwrap()]);
+    let file = why.stdout.split_once("read what the check printed in ");
+    let (file, _) = file.and_then(|(_, rest)| rest.split_once(';')).unwrap();
+    assert!(
+        fs::read_to_string(file).unwrap().contains("no such lock"),
+        "{file}"
+    );
+    let fired = fleet.carson(&["fire", "hand"]);
+    assert!(
+        fired
+            .stderr
+            .contains("to change it: read what the check printed in "),
+        "{fired:#?}"
+    );
 }
 
 /// A package manager says of a lock file that does not fit what it says of much else.

@@ -98,6 +98,9 @@ impl Screen {
                 let log = output_in(log.as_deref());
                 self.does(format!("the setup of {repo} runs{log}"));
             }
+            Step::WaitsForSetup(repo) => self.does(format!(
+                "another firing runs the setup of {repo}: waiting for it"
+            )),
             Step::Check(command) => self.does(format!("check: {command}")),
             Step::Warned(text) => self.say(&format!("  warning: {text}")),
             Step::Call { tool, call } => {
