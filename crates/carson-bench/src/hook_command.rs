@@ -28,16 +28,36 @@ pub fn guarded_hook(program: &Path, path: Option<&OsStr>, failure: HookFailure) 
     guarded(program, own_program(Path::new("timeout"), path), failure)
 }
 
+/// Seconds within which the hook has to answer what is known, before a session begins: a machine with much to do is slow.
+pub const ANSWERS_WITHIN_S: u32 = 10;
+
+/// The same for whoever asks it what is known: with a bound in any case, where there is a `timeout`. What gives no answer
+/// by then ends with 124.
+#[must_use]
+pub fn asked_hook(program: &Path, path: Option<&OsStr>, failure: HookFailure) -> String {
+    let timeout = own_program(Path::new("timeout"), path);
+    match failure {
+        HookFailure::Open => bounded(&hook_command(program), timeout, ANSWERS_WITHIN_S),
+        HookFailure::Closed => guarded(program, timeout, failure),
+    }
+}
+
+/// A line that ends after so many seconds, where there is a `timeout`.
+fn bounded(hook: &str, timeout: Option<PathBuf>, seconds: u32) -> String {
+    match timeout.as_deref().map(quoted) {
+        Some(timeout) => {
+            format!("if test -x {timeout}; then {timeout} -k 1 {seconds} {hook}; else {hook}; fi")
+        }
+        None => hook.to_owned(),
+    }
+}
+
 fn guarded(program: &Path, timeout: Option<PathBuf>, failure: HookFailure) -> String {
     let hook = hook_command(program);
     match failure {
         HookFailure::Open => hook,
         HookFailure::Closed => {
-            let bounded = timeout.map(|timeout| {
-                let timeout = quoted(&timeout);
-                format!("if test -x {timeout}; then {timeout} -k 1 2 {hook}; else {hook}; fi")
-            });
-            let asked = bounded.unwrap_or_else(|| hook.clone());
+            let asked = bounded(&hook, timeout, 2);
             format!(
                 "{{ {asked}; }} || {{ test $? -eq 2 || \
                  echo 'carson: the hook gave no answer, so the call is refused' >&2; exit 2; }}"

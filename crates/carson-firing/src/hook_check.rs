@@ -5,11 +5,13 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use carson_bench::hook_command::{ANSWERS_WITHIN_S, asked_hook};
 use carson_core::settle::Halt;
 use carson_engine::SessionEnd;
 use carson_hook::{Context, known_bad_call, known_good_call};
 use carson_proc::{Exit, First, NOT_BEGUN};
 
+use crate::ctx::Ctx;
 use crate::record::Record;
 
 /// The check that this is.
@@ -21,8 +23,12 @@ const WRONG: &str = "carson: to a known-bad and a known-good call the hook answe
 /// The exit codes of a hook that refuses what is bad and lets pass what is good.
 const RIGHT: &str = "2 0";
 
+/// What a `timeout` ends with whose time was over.
+const NONE_IN_TIME: &str = "124";
+
 /// The two questions, to be asked before a session in this worktree begins: both at one time.
-pub(crate) fn questions(hook: &str, tree: &Path) -> First {
+pub(crate) fn questions(ctx: &Ctx<'_>, tree: &Path) -> First {
+    let hook = asked_hook(&ctx.home.program, ctx.home.path(), ctx.role.hook_failure);
     let context = Context::new(&tree.to_string_lossy());
     // They are ours, and no events of the firing. Each is one process where the shell can become the hook.
     let asked = format!("( unset CARSON_HOOK_EVENTS; {hook} ) >/dev/null 2>&1");
@@ -47,10 +53,14 @@ pub(crate) fn note(rec: &mut Record, end: &SessionEnd) -> Result<(), Halt> {
         rec.checks.pass(ID);
         return Ok(());
     };
+    let codes = codes.trim();
+    let hangs = match codes.split(' ').any(|code| code == NONE_IN_TIME) {
+        true => format!(" ({NONE_IN_TIME}: it gave no answer within {ANSWERS_WITHIN_S} s)"),
+        false => String::new(),
+    };
     let why = format!(
         "the pre-tool-use hook does not answer as it must: to a known-bad and a known-good call it \
-         answered {} where {RIGHT} is right; install carson-hook beside carson",
-        codes.trim()
+         answered {codes}{hangs} where {RIGHT} is right; install carson-hook beside carson"
     );
     Err(carson_checks::refuse(&mut rec.checks, ID, why))
 }

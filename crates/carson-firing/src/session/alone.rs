@@ -94,7 +94,7 @@ async fn asked(
     private_dir(&dir).or_broken("making the transcript's folder")?;
     let transcript = dir.join("01-judge.jsonl");
     let command = guarded_hook(&ctx.home.program, ctx.home.path(), ctx.role.hook_failure);
-    let first = hook_check::questions(&command, &bench.seen_tree());
+    let first = hook_check::questions(ctx, &bench.seen_tree());
     let hook = Hook {
         command,
         settings_file: bench.hook_settings(),

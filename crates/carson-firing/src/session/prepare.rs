@@ -101,7 +101,7 @@ impl<'h> Prepared<'h> {
             engine,
             walls,
             hook_program: hook_check::Program::of(&ctx.home.program),
-            first: hook_check::questions(&hook, &bench.seen_tree()),
+            first: hook_check::questions(ctx, &bench.seen_tree()),
             hook: Hook {
                 command: hook,
                 settings_file: bench.hook_settings(),

@@ -361,6 +361,35 @@ fn programs_of_several_versions_are_refused_before_a_session_is_paid() {
     );
 }
 
+/// Whoever may go on without an answer does not wait for one until the firing's time is over.
+#[test]
+fn a_hook_that_gives_no_answer_is_told_before_the_session_begins() {
+    let fleet = TestFleet::new().with_own_binaries();
+    fleet.script("[[when]]\ndo = [{ say = \"[SILENT]\" }]\n");
+    let more = "stages = [\"execute\"]\n[limits]\nwall_clock = \"90s\"\n";
+    fleet.role("hand", "play", more);
+    fleet.issue("hand", "Work", "");
+    let said = fleet.carson(&["--version"]).stdout;
+    let version = said.trim().trim_start_matches("carson ");
+    let hook = fleet.binary().with_file_name("carson-hook");
+    // The build's own file has another name, too.
+    std::fs::remove_file(&hook).unwrap();
+    let line = format!("[ \"$1\" = --version ] && exec echo carson-hook {version}\nexec sleep 300");
+    program(&hook, &line);
+    let row = fleet.fire("hand").json();
+    assert_eq!(
+        (&row["outcome"], &row["skip"]),
+        (&json!("SKIPPED"), &json!("preflight")),
+        "{row:#}"
+    );
+    let reason = row["reason"].as_str().unwrap();
+    let told = "answered 124 124 (124: it gave no answer within 10 s) where 2 0 is right";
+    assert!(
+        reason.contains("hook.answers") && reason.contains(told),
+        "{reason}"
+    );
+}
+
 /// That this machine cannot confine a session is no fault of the issue's.
 #[test]
 fn a_sandbox_that_cannot_be_made_leaves_the_issue_where_it_was() {
