@@ -3,13 +3,11 @@
 //! Git goes by the content of a file as it is in the commit. What a checkout makes of it, its line ends or its
 //! encoding, is said by the attributes (gitattributes(5)): where these differ, so may every file, and all are written.
 
-use std::fs::File;
 use std::path::Path;
 
 use git2::{ObjectType, Oid, Repository, Tree};
 
 use crate::git::Git;
-use crate::many_files::has_many_files;
 
 /// What git is told by a program that names what was written, where that is nothing: `core.fsmonitor` is a
 /// line for a shell, and the rest of the line are its arguments.
@@ -25,15 +23,11 @@ const MOST: usize = 100_000;
 /// index says what is there, and its `HEAD` is at the commit.
 pub(crate) fn force(admin: &Path, tree: &Path, every_file: bool) -> Vec<Git> {
     let here = |verb| Git::new(admin, verb).env("GIT_WORK_TREE", tree).at(tree);
-    // Where there are many, it looks at no file and no directory that both have; what a setup left goes out of the way.
+    // It looks at no file and no directory that both have, and what a setup left goes out of the way.
     let force = here("checkout").args(["--force", "--quiet"]);
     // The sum of a large index is most of what it takes to write one.
-    let mut force = force.config("index.skipHash", "true");
-    let counted = File::open(admin.join("index")).and_then(|index| has_many_files(&index));
-    if counted.unwrap_or(true) {
-        force = force.config("core.fsmonitor", NOTHING_WRITTEN);
-    }
-    let mut all = vec![force];
+    let force = force.config("index.skipHash", "true");
+    let mut all = vec![force.config("core.fsmonitor", NOTHING_WRITTEN)];
     if every_file {
         let believe = here("update-index").args(["-q", "--refresh"]);
         all.extend([
