@@ -59,6 +59,19 @@ fn dirs(path: PathBuf) -> Vec<PathBuf> {
 
 const COMMIT: &str = "date +%s%N > work.txt; git add work.txt; git commit --quiet -m Work";
 
+/// So many files that git asks which of them were written.
+const MANY: usize = 1_000;
+
+/// Where they lie.
+const OTHERS: &str = "others/";
+
+/// Commits so many, which nobody touches.
+fn commit_many(fleet: &TestFleet) {
+    let paths: Vec<String> = (0..MANY).map(|n| format!("{OTHERS}{n}.txt")).collect();
+    let others: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "m\n")).collect();
+    fleet.commit_to_main(&others);
+}
+
 #[test]
 fn workspaces_share_a_checkout_and_hold_what_was_changed() {
     let agent = format!(
@@ -72,6 +85,7 @@ fn workspaces_share_a_checkout_and_hold_what_was_changed() {
     let agent = agent.replace("{SHARED}", fleet.shared().to_str().unwrap());
     does(&fleet, &agent);
     fleet.commit_to_main(&[("MORE.md", "# More\n")]);
+    commit_many(&fleet);
     // The second goes on with what the first has done.
     for (page, changed) in [
         ("README.md", "# Widget\nchanged\n"),

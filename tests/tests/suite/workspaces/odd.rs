@@ -2,7 +2,7 @@
 
 use carson_tests::fleet::TestFleet;
 
-use super::set;
+use super::{MANY, OTHERS, commit_many, set};
 use crate::faults::{fire, fleet};
 
 /// What the repository has.
@@ -53,9 +53,6 @@ found=$(git -c core.fsmonitor=false status --porcelain -uall 2>&1; git -c core.f
 [ "$told" = "$found" ] || { echo "told: $told, found: $found"; exit 7; }
 "#;
 
-/// Where other files of the repository lie, which nobody touches.
-const OTHERS: &str = "others/";
-
 /// The tree of what was kept, and what is in it.
 fn saved(agent: &str, kind: &str, user: bool) -> (String, Vec<String>) {
     saved_of(fleet_of(agent), kind, user)
@@ -66,13 +63,11 @@ fn saved_among_many(agent: &str) -> Vec<String> {
     let fleet = fleet_of(&format!(
         "git config core.fsmonitor >/dev/null || exit 8\n{agent}"
     ));
-    let paths: Vec<String> = (0..1_000).map(|n| format!("{OTHERS}{n}.txt")).collect();
-    let others: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "m\n")).collect();
-    fleet.commit_to_main(&others);
+    commit_many(&fleet);
     let mut listed = saved_of(fleet, "layers", false).1;
     let all = listed.len();
     listed.retain(|line| !line.contains(OTHERS));
-    assert_eq!(all - listed.len(), others.len());
+    assert_eq!(all - listed.len(), MANY);
     listed
 }
 
