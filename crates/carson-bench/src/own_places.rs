@@ -20,6 +20,15 @@ pub fn programs(home: &Home) -> Option<PathBuf> {
     home.program.parent()?.canonicalize().ok()
 }
 
+/// The program that names what was written above layers: the smaller one, where it is there.
+pub(crate) fn who_answers(home: &Home) -> PathBuf {
+    let small = home.program.with_file_name("carson-launch");
+    match small.is_file() {
+        true => small,
+        false => home.program.clone(),
+    }
+}
+
 /// What sessions are given and Carson takes from the operator's own places: programs of MCP servers, which see
 /// secrets, and skills.
 pub fn lent(home: &Home) -> Vec<OwnPlace> {

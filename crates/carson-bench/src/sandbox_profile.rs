@@ -16,7 +16,6 @@ use crate::bench::Bench;
 use crate::ground::Ground;
 use crate::own_places;
 use crate::programs;
-use crate::worktree_settings::who_answers;
 use carson_home::Home;
 use carson_home::lent_dirs::is_lent;
 
@@ -181,7 +180,7 @@ impl Reach<'_> {
         }
         if let Some(layered) = bench.layered() {
             // By which git is told what was written.
-            grants.read(who_answers(self.home));
+            grants.read(own_places::who_answers(self.home));
             let upper = layered.overlay.upper.map(|upper| upper.dir);
             grants.read.extend(upper);
             grants.read.extend(layered.overlay.lower);

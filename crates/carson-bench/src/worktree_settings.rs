@@ -12,10 +12,12 @@ use carson_proc::sandbox::{Overlay, WRITTEN};
 use crate::bench::Bench;
 use crate::hook_command::quoted;
 use crate::layers::EXCLUDE;
+use crate::own_places::who_answers;
 
 impl Bench {
     /// Tells git in the bench's repository what the setup left and what was included, so that no session
-    /// takes it for its work; and on layers with many files whom to ask what was written, so that it need not look at each. `base` is the commit below.
+    /// takes it for its work; and on layers with many files whom to ask what was written, so that it need not look at
+    /// each. `base` is the commit below.
     ///
     /// # Errors
     /// What the file system says.
@@ -77,14 +79,5 @@ impl Bench {
             quoted(&program),
             places.join(" ")
         ))
-    }
-}
-
-/// The program that names what was written: the smaller one, where it is there.
-pub(crate) fn who_answers(home: &Home) -> std::path::PathBuf {
-    let small = home.program.with_file_name("carson-launch");
-    match small.is_file() {
-        true => small,
-        false => home.program.clone(),
     }
 }

@@ -33,8 +33,7 @@ pub(crate) async fn conclude(
     ctx.as_firing()
         .settle_firing(&settled, sentinel.as_deref(), facts)
         .await?;
-    let saved = salvage::run(ctx, reached, &settled);
-    let (saved, ()) = tokio::join!(saved, teardown::nobody_is_left(ctx));
+    let saved = salvage::run(ctx, reached, &settled).await;
     let mut settled = saved.delivered(settled, facts.goal);
     settled.reason = ctx.redacted(&settled.reason);
     ctx.enter(Stage::Report).await;

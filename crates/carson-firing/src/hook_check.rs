@@ -30,7 +30,7 @@ const NONE_IN_TIME: &str = "124";
 pub(crate) fn questions(ctx: &Ctx<'_>, tree: &Path) -> First {
     let hook = asked_hook(&ctx.home.program, ctx.home.path(), ctx.role.hook_failure);
     let context = Context::new(&tree.to_string_lossy());
-    // They are ours, and no events of the firing. Each is one process where the shell can become the hook.
+    // They are ours, and no events of the firing. No shell waits beside one of them.
     let asked = format!("( unset CARSON_HOOK_EVENTS; {hook} ) >/dev/null 2>&1");
     First {
         line: format!(

@@ -2,6 +2,9 @@
 //!
 //! Every step may be repeated: the same firing concluded twice pushes nothing twice.
 
+use std::time::Duration;
+
+use carson_bench::bench::{Bench, MARKER};
 use carson_bench::commit_trailers::trailers;
 use carson_core::settle::Settled;
 use carson_core::work::WorkKey;
@@ -17,10 +20,22 @@ use crate::reached::{GoesOn, Place, Reached, Taken};
 use crate::saved::Saved;
 use crate::searched_ahead::Ahead;
 
+/// Time between SIGTERM and SIGKILL for what the sessions may have left running.
+const GRACE: Duration = Duration::from_secs(2);
+
 pub(crate) async fn run(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Saved {
     let entered = ctx.enter(Stage::Salvage);
-    let (saved, ()) = tokio::join!(save(ctx, reached, settled), entered);
+    // Whoever salvages removes the bench afterwards: nobody may be left in there by then.
+    let (saved, (), ()) = tokio::join!(save(ctx, reached, settled), entered, nobody_is_left(ctx));
     saved
+}
+
+/// Ends what its sessions may have left running.
+async fn nobody_is_left(ctx: &Ctx<'_>) {
+    let bench = Bench::of(ctx.home, ctx.id);
+    if bench.root.is_dir() && !bench.is_locked() {
+        carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
+    }
 }
 
 async fn save(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Saved {

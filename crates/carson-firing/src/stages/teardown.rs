@@ -13,10 +13,7 @@ use crate::reached::Place;
 use crate::record::Record;
 use crate::saved::Saved;
 use crate::stuck_benches::Known;
-use carson_bench::bench::{Bench, LOCKED, MARKER};
-
-/// Time between SIGTERM and SIGKILL for what the sessions may have left running.
-const GRACE: std::time::Duration = std::time::Duration::from_secs(2);
+use carson_bench::bench::{Bench, LOCKED};
 
 /// What the last look saw, for who believes it: nobody has been there since, where sessions had processes of
 /// their own, which all ended with the first of them. Elsewhere one may have survived: `None`, and it is
@@ -96,14 +93,6 @@ pub(crate) async fn once_ended<T, E>(
     let written = ctx.as_firing().end_stage(ctx.now());
     ctx.best_effort("the end of the last stage", written).await;
     Ok(ended)
-}
-
-/// Ends what its sessions may have left running.
-pub(crate) async fn nobody_is_left(ctx: &Ctx<'_>) {
-    let bench = Bench::of(ctx.home, ctx.id);
-    if bench.root.is_dir() && !bench.is_locked() {
-        carson_proc::reap_marked(MARKER, &ctx.id.to_string(), GRACE).await;
-    }
 }
 
 /// Deletes the refs that nothing needs any more, once the bench is out of sight and while it is removed.
