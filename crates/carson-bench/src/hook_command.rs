@@ -7,16 +7,22 @@ use carson_config::HookFailure;
 use carson_core::text::shell_word;
 use carson_proc::own_program;
 
-/// The hook as a shell command line, which is what agent CLIs ask for: the small static binary
-/// where it is installed beside `carson`, else `carson` itself, which answers the same.
+/// The hook's program and its arguments: the small static binary where it is installed beside `carson`, else `carson`
+/// itself, which answers the same.
 #[must_use]
-fn hook_command(program: &Path) -> String {
+pub fn hook_program(program: &Path) -> (PathBuf, &'static [&'static str]) {
     let small = program.with_file_name("carson-hook");
-    if small.is_file() {
-        quoted(&small)
-    } else {
-        format!("{} hook run", quoted(program))
+    match small.is_file() {
+        true => (small, &[]),
+        false => (program.to_owned(), &["hook", "run"]),
     }
+}
+
+/// The hook as a shell command line, which is what agent CLIs ask for.
+fn hook_command(program: &Path) -> String {
+    let (program, args) = hook_program(program);
+    let words = std::iter::once(quoted(&program)).chain(args.iter().map(|arg| (*arg).to_owned()));
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The hook for a role: an agent CLI lets a call run when its hook is missing, killed, slow or
@@ -28,26 +34,15 @@ pub fn guarded_hook(program: &Path, path: Option<&OsStr>, failure: HookFailure) 
     guarded(program, own_program(Path::new("timeout"), path), failure)
 }
 
-/// Seconds within which the hook has to answer what is known, before a session begins: a machine with much to do is slow.
-pub const ANSWERS_WITHIN_S: u32 = 10;
+/// Seconds after which the guard of a role that wants calls refused waits no more for the hook.
+pub const GUARD_WAITS_S: u32 = 2;
 
-/// The same for whoever asks it what is known: with a bound in any case, where there is a `timeout`. What gives no answer
-/// by then ends with 124.
-#[must_use]
-pub fn asked_hook(program: &Path, path: Option<&OsStr>, failure: HookFailure) -> String {
-    let timeout = own_program(Path::new("timeout"), path);
-    match failure {
-        HookFailure::Open => bounded(&hook_command(program), timeout, ANSWERS_WITHIN_S),
-        HookFailure::Closed => guarded(program, timeout, failure),
-    }
-}
-
-/// A line that ends after so many seconds, where there is a `timeout`.
-fn bounded(hook: &str, timeout: Option<PathBuf>, seconds: u32) -> String {
+/// A line that ends after some seconds, where there is a `timeout`.
+fn bounded(hook: &str, timeout: Option<PathBuf>) -> String {
     match timeout.as_deref().map(quoted) {
-        Some(timeout) => {
-            format!("if test -x {timeout}; then {timeout} -k 1 {seconds} {hook}; else {hook}; fi")
-        }
+        Some(timeout) => format!(
+            "if test -x {timeout}; then {timeout} -k 1 {GUARD_WAITS_S} {hook}; else {hook}; fi"
+        ),
         None => hook.to_owned(),
     }
 }
@@ -57,7 +52,7 @@ fn guarded(program: &Path, timeout: Option<PathBuf>, failure: HookFailure) -> St
     match failure {
         HookFailure::Open => hook,
         HookFailure::Closed => {
-            let asked = bounded(&hook, timeout, 2);
+            let asked = bounded(&hook, timeout);
             format!(
                 "{{ {asked}; }} || {{ test $? -eq 2 || \
                  echo 'carson: the hook gave no answer, so the call is refused' >&2; exit 2; }}"

@@ -78,12 +78,8 @@ async fn drive(
     };
     // What it runs must not be able to speak in its name.
     let command = command.unforgeable_output();
-    let command = match session.first {
-        Some(first) => command.after(first),
-        None => command,
-    };
     let command = match session.confined {
-        Some(profile) => command.confined(profile),
+        Some(walls) => command.confined_after(walls.profile, walls.first.clone()),
         None => command,
     };
     let done = run(&command, &limits, cancel, each).await?;

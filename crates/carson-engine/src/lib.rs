@@ -63,7 +63,7 @@ pub use readable::readable;
 pub use rules::resets_at;
 pub use said::Said;
 pub use session::{
-    Access, Denied, Ended, Event, Hook, Limit, LimitKind, ServerCommand, Servers, Session,
+    Access, Behind, Denied, Ended, Event, Hook, Limit, LimitKind, ServerCommand, Servers, Session,
     SessionEnd,
 };
 pub use version::Version;

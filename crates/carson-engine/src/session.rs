@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use carson_core::repetition::{CallPrint, Circle};
 use carson_core::{Clock, Stage};
-use carson_proc::{Exit, First, StopReason};
+use carson_proc::sandbox::First;
+use carson_proc::{Exit, StopReason};
 use carson_redact::Redactor;
 use chrono::{DateTime, Utc};
 
@@ -106,16 +107,23 @@ pub struct Session<'a> {
     pub transcript: &'a Path,
     /// Takes them out, before anything else sees what the session says.
     pub redactor: &'a Redactor,
-    /// The sandbox's profile; `None` runs it without any.
-    pub confined: Option<&'a Path>,
+    /// Its sandbox; `None` runs it without any.
+    pub confined: Option<Behind<'a>>,
     /// The hook; `None` only for engines without tools.
     pub hook: Option<&'a Hook>,
-    /// What is asked in its sandbox before it begins.
-    pub first: Option<&'a First>,
     /// Appended to the CLI's own system prompt.
     pub system: &'a str,
     /// Tells when a limit ends that names a time of day.
     pub clock: &'a Clock,
+}
+
+/// The walls of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Behind<'a> {
+    /// The file of their profile.
+    pub profile: &'a Path,
+    /// What is asked behind them before the session begins.
+    pub first: &'a First,
 }
 
 /// Something a session did, as it happens.

@@ -5,11 +5,13 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use carson_bench::hook_command::{ANSWERS_WITHIN_S, asked_hook};
+use carson_bench::hook_command::{GUARD_WAITS_S, hook_program};
+use carson_config::HookFailure;
 use carson_core::settle::Halt;
 use carson_engine::SessionEnd;
 use carson_hook::{Context, known_bad_call, known_good_call};
-use carson_proc::{Exit, First, NOT_BEGUN};
+use carson_proc::Exit;
+use carson_proc::sandbox::{First, NOT_BEGUN, Question};
 
 use crate::ctx::Ctx;
 use crate::record::Record;
@@ -17,50 +19,52 @@ use crate::record::Record;
 /// The check that this is.
 const ID: &str = "hook.answers";
 
-/// What it says when an answer is wrong, before the two exit codes.
-const WRONG: &str = "carson: to a known-bad and a known-good call the hook answered";
-
 /// The exit codes of a hook that refuses what is bad and lets pass what is good.
-const RIGHT: &str = "2 0";
+const RIGHT: [u8; 2] = [2, 0];
 
-/// What a `timeout` ends with whose time was over.
-const NONE_IN_TIME: &str = "124";
+/// Seconds within which the hook has to answer where a call without an answer runs: a machine with much to do is slow.
+const ANSWERS_WITHIN_S: u32 = 10;
 
-/// The two questions, to be asked before a session in this worktree begins: both at one time.
+/// So long it may take. Where its guard refuses what takes longer, no session could do anything.
+fn within_s(failure: HookFailure) -> u32 {
+    match failure {
+        HookFailure::Open => ANSWERS_WITHIN_S,
+        HookFailure::Closed => GUARD_WAITS_S,
+    }
+}
+
+/// The two questions, to be asked before a session in this worktree begins.
 pub(crate) fn questions(ctx: &Ctx<'_>, tree: &Path) -> First {
-    let hook = asked_hook(&ctx.home.program, ctx.home.path(), ctx.role.hook_failure);
+    let (program, args) = hook_program(&ctx.home.program);
     let context = Context::new(&tree.to_string_lossy());
-    // They are ours, and no events of the firing. No shell waits beside one of them.
-    let asked = format!("( unset CARSON_HOOK_EVENTS; {hook} ) >/dev/null 2>&1");
+    let calls = [known_bad_call(&context), known_good_call(&context)];
+    let questions = calls.into_iter().zip(RIGHT);
     First {
-        line: format!(
-            "{asked} <<CALL &\n$1\nCALL\n\
-             {asked} <<CALL\n$2\nCALL\n\
-             carson_good=$?; wait $!; carson_said=\"$? $carson_good\"; \
-             test \"$carson_said\" = '{RIGHT}' || {{ echo \"{WRONG} $carson_said\" >&2; false; }}"
-        ),
-        args: vec![
-            known_bad_call(&context).into(),
-            known_good_call(&context).into(),
-        ],
+        program: program.to_string_lossy().into_owned(),
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        // They are ours, and no events of the firing.
+        without: vec!["CARSON_HOOK_EVENTS".to_owned()],
+        questions: questions
+            .map(|(input, right)| Question { input, right })
+            .collect(),
+        within_s: within_s(ctx.role.hook_failure),
     }
 }
 
 /// Notes whether a session began. One that did not, because an answer was wrong, ends the firing.
-pub(crate) fn note(rec: &mut Record, end: &SessionEnd) -> Result<(), Halt> {
-    let said = end.said.lines().find_map(|line| line.split_once(WRONG));
-    let Some((_, codes)) = said.filter(|_| end.exit == Some(Exit::Code(NOT_BEGUN.into()))) else {
+pub(crate) fn note(ctx: &Ctx<'_>, rec: &mut Record, end: &SessionEnd) -> Result<(), Halt> {
+    let not_begun = end.exit == Some(Exit::Code(NOT_BEGUN.into()));
+    let Some(codes) = First::answers_in(&end.said).filter(|_| not_begun) else {
         rec.checks.pass(ID);
         return Ok(());
     };
-    let codes = codes.trim();
-    let hangs = match codes.split(' ').any(|code| code == NONE_IN_TIME) {
-        true => format!(" ({NONE_IN_TIME}: it gave no answer within {ANSWERS_WITHIN_S} s)"),
-        false => String::new(),
-    };
     let why = format!(
-        "the pre-tool-use hook does not answer as it must: to a known-bad and a known-good call it \
-         answered {codes}{hangs} where {RIGHT} is right; install carson-hook beside carson"
+        "the pre-tool-use hook does not answer as it must within {} s: to a known-bad and a known-good \
+         call it answered {} where {} and {} is right; install carson-hook beside carson",
+        within_s(ctx.role.hook_failure),
+        codes.trim().replace(' ', " and "),
+        RIGHT[0],
+        RIGHT[1],
     );
     Err(carson_checks::refuse(&mut rec.checks, ID, why))
 }
@@ -74,12 +78,7 @@ pub(crate) struct Program {
 impl Program {
     /// That beside `carson`, or `carson` itself.
     pub(crate) fn of(carson: &Path) -> Self {
-        let small = carson.with_file_name("carson-hook");
-        let path = if small.is_file() {
-            small
-        } else {
-            carson.to_owned()
-        };
+        let (path, _) = hook_program(carson);
         Self {
             was: identity(&path),
             path,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::marker::{self, Marker};
 use crate::sandbox::cgroup::Cgroup;
-use crate::sandbox::{LAUNCH, Profile, launcher};
+use crate::sandbox::{ASK_FIRST, First, LAUNCH, Profile, launcher};
 
 /// A program with everything it needs. Nothing is inherited unless it is said.
 #[derive(Clone, Debug)]
@@ -26,18 +26,6 @@ pub struct Command {
     /// The walls around it.
     pub confined: Option<Confined>,
 }
-
-/// What [`Command::after`] asks first.
-#[derive(Clone, Debug)]
-pub struct First {
-    /// A line for `sh`; it reads nothing of the command's own input.
-    pub line: String,
-    /// Its arguments, from `$1`.
-    pub args: Vec<OsString>,
-}
-
-/// The exit code of a command that was not begun, because what was asked first did not end with 0.
-pub const NOT_BEGUN: u8 = 121;
 
 /// A child's standard output and standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +47,9 @@ pub struct Confined {
     /// The executable that puts them up: one whose `main` calls
     /// [`launch_if_asked`](crate::sandbox::launch_if_asked).
     pub launcher: PathBuf,
+    /// What is asked behind them before the program begins: it does not, and ends with
+    /// [`NOT_BEGUN`](crate::sandbox::NOT_BEGUN), when an answer is wrong.
+    pub first: Option<First>,
 }
 
 /// A child's environment.
@@ -94,24 +85,6 @@ impl Command {
             output: Output::Pipes,
             confined: None,
         }
-    }
-
-    /// Runs it only after a line of `sh` ended with 0, in the same walls and with the same environment;
-    /// else it ends with [`NOT_BEGUN`].
-    #[must_use]
-    pub fn after(mut self, first: &First) -> Self {
-        let line = format!(
-            "{{ {} ; }} </dev/null || exit {NOT_BEGUN}; shift {}; exec \"$@\"",
-            first.line,
-            first.args.len()
-        );
-        let own = std::mem::take(&mut self.args);
-        self.args = vec!["-c".into(), line.into(), "sh".into()];
-        self.args.extend(first.args.iter().cloned());
-        self.args.push(self.program.into());
-        self.args.extend(own);
-        self.program = PathBuf::from("/bin/sh");
-        self
     }
 
     /// Adds an argument.
@@ -172,17 +145,28 @@ impl Command {
         self.confined_by(profile, launcher())
     }
 
-    /// The same through the launcher in another executable, such as that of a test.
+    /// The same, and it begins behind its walls only when these questions were answered as they must be.
     #[must_use]
-    pub fn confined_by(
-        mut self,
-        profile: impl Into<PathBuf>,
-        launcher: impl Into<PathBuf>,
-    ) -> Self {
-        self.confined = Some(Confined {
+    pub fn confined_after(self, profile: impl Into<PathBuf>, first: First) -> Self {
+        self.behind(Confined {
+            profile: profile.into(),
+            launcher: launcher(),
+            first: Some(first),
+        })
+    }
+
+    /// Confined through the launcher in another executable, such as that of a test.
+    #[must_use]
+    pub fn confined_by(self, profile: impl Into<PathBuf>, launcher: impl Into<PathBuf>) -> Self {
+        self.behind(Confined {
             profile: profile.into(),
             launcher: launcher.into(),
-        });
+            first: None,
+        })
+    }
+
+    fn behind(mut self, walls: Confined) -> Self {
+        self.confined = Some(walls);
         self
     }
 
@@ -214,6 +198,9 @@ impl Command {
         let mut args = vec![OsString::from(LAUNCH)];
         for dir in cgroup.map(Cgroup::dirs).unwrap_or_default() {
             args.extend(["--cgroup".into(), dir.into()]);
+        }
+        if let Some(first) = &confined.first {
+            args.extend([ASK_FIRST.into(), first.as_argument()]);
         }
         args.extend([
             confined.profile.clone().into(),

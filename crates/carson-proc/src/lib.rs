@@ -71,7 +71,7 @@ mod watch;
 pub use cancel::Cancel;
 pub use captured::Captured;
 pub use children::become_subreaper;
-pub use command::{Command, Confined, Env, First, NOT_BEGUN, Output, Stdin};
+pub use command::{Command, Confined, Env, Output, Stdin};
 pub use detached::{Detached, spawn_detached, spawn_detached_to};
 pub use error::SpawnError;
 pub use finished::{Exit, Finished, StopReason};

@@ -15,7 +15,9 @@
 //!
 //! Reading order: [`Profile`], [`Level`], `launch.rs`, then one file per wall.
 
+mod becoming;
 mod call;
+mod first;
 mod foreground;
 mod handover;
 mod launch;
@@ -62,8 +64,11 @@ mod there;
 #[cfg(target_os = "linux")]
 mod weaknesses;
 
-pub use call::{LAUNCH, Say, UNMET, WRITTEN};
+pub use becoming::UNMET;
+pub(crate) use call::ASK_FIRST;
+pub use call::{LAUNCH, Say, WRITTEN};
 pub use cgroup::take_over_group;
+pub use first::{First, NOT_BEGUN, Question};
 pub use foreground::{ForegroundEnd, run_in_foreground};
 pub use handover::{nobody_comes, receive_listener};
 pub use launch::launch_if_asked;

@@ -126,7 +126,6 @@ mod tests {
             redactor: &Redactor::default(),
             confined: None,
             hook: None,
-            first: None,
             system: "",
             clock: &Clock::system(),
         };

@@ -7,7 +7,7 @@ use carson_config::Repo;
 use carson_core::Stage;
 use carson_core::settle::Halt;
 use carson_core::work::WorkKey;
-use carson_engine::{Access, Ended, Event, Hook, Session};
+use carson_engine::{Access, Behind, Ended, Event, Hook, Session};
 
 use super::limit;
 use crate::ctx::Ctx;
@@ -118,9 +118,11 @@ async fn asked(
         max_output: OUTPUT,
         transcript: &transcript,
         redactor: &ctx.home.redactor,
-        confined: Some(walls.profile()),
+        confined: Some(Behind {
+            profile: walls.profile(),
+            first: &first,
+        }),
         hook: Some(&hook),
-        first: Some(&first),
         system,
         clock: &ctx.home.clock,
     };

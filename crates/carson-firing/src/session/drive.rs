@@ -143,7 +143,7 @@ pub(super) async fn drive<'h>(
     {
         end.ended = Ended::Circled(circle);
     }
-    if let Err(halt) = hook_check::note(rec, &end) {
+    if let Err(halt) = hook_check::note(ctx, rec, &end) {
         // It never began.
         rec.count(ctx, |tally| {
             tally.sessions -= 1;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use carson_config::Account;
 use carson_core::Stage;
 use carson_core::settle::Halt;
-use carson_engine::{Access, Engine, Hook, Session};
-use carson_proc::First;
+use carson_engine::{Access, Behind, Engine, Hook, Session};
+use carson_proc::sandbox::First;
 
 use super::ask::Ask;
 use crate::budget;
@@ -153,9 +153,11 @@ impl<'h> Prepared<'h> {
             max_output: role.limits.max_output_mb * 1024 * 1024,
             transcript: &self.transcript,
             redactor: &ctx.home.redactor,
-            confined: Some(self.walls.profile()),
+            confined: Some(Behind {
+                profile: self.walls.profile(),
+                first: &self.first,
+            }),
             hook: Some(&self.hook),
-            first: Some(&self.first),
             system: &self.system,
             clock: &ctx.home.clock,
         }

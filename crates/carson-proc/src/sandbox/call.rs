@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::first::First;
+
 /// The first argument that makes an executable of ours the launcher.
 pub const LAUNCH: &str = "sandbox-launch";
 
@@ -10,9 +12,8 @@ pub const LAUNCH: &str = "sandbox-launch";
 /// `sandbox-written COMMIT AT ABOVE BELOW… -- [ANYTHING]…`.
 pub const WRITTEN: &str = "sandbox-written";
 
-/// The launcher's exit code when the program was not started: the profile cannot be read, or asks
-/// for more than the kernel can do. Standard error says why.
-pub const UNMET: u8 = 125;
+/// The launcher's option for [`First`].
+pub(crate) const ASK_FIRST: &str = "--first";
 
 /// Says that only the level is asked for.
 pub(crate) const PROBE: &str = "--probe";
@@ -26,6 +27,8 @@ pub(crate) struct Call {
     pub cgroups: Vec<PathBuf>,
     /// How the level is said on standard error.
     pub say: Option<Say>,
+    /// What is asked behind the walls before the program begins.
+    pub first: Option<First>,
     pub program: PathBuf,
     pub args: Vec<OsString>,
 }
@@ -49,16 +52,18 @@ impl Say {
     }
 }
 
-/// `[--cgroup DIR]… [--say|--say-json] PROFILE -- PROGRAM [ARGUMENT]…`
+/// `[--cgroup DIR]… [--say|--say-json] [--first QUESTIONS] PROFILE -- PROGRAM [ARGUMENT]…`
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Call, String> {
     let mut args = args.into_iter();
     let mut cgroups = Vec::new();
-    let mut say = None;
+    let (mut say, mut first) = (None, None);
     let wrong = || format!("usage: {LAUNCH} [--cgroup DIR]… PROFILE -- PROGRAM [ARGUMENT]…");
     let profile = loop {
         let arg = args.next().ok_or_else(wrong)?;
         if arg == "--cgroup" {
             cgroups.push(PathBuf::from(args.next().ok_or_else(wrong)?));
+        } else if arg == ASK_FIRST {
+            first = Some(First::from_argument(&args.next().ok_or_else(wrong)?)?);
         } else if let Some(how) = [Say::Words, Say::Json]
             .into_iter()
             .find(|how| arg == how.option())
@@ -75,6 +80,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Call, String> {
         profile,
         cgroups,
         say,
+        first,
         program: args.next().ok_or_else(wrong)?.into(),
         args: args.collect(),
     })

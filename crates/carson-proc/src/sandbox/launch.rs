@@ -4,15 +4,17 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::call::{LAUNCH, PROBE, UNMET, WRITTEN, parse};
+use super::becoming::UNMET;
+use super::call::{LAUNCH, PROBE, WRITTEN, parse};
+use super::first::{FIRST, First};
 #[cfg(target_os = "linux")]
 use super::linux as outside;
 #[cfg(not(target_os = "linux"))]
 use super::macos_launch as outside;
 use super::written;
 
-/// Becomes the launcher if the command line says so, or says what was written above layers; `None` for an
-/// ordinary start.
+/// Becomes the launcher if the command line says so, or says what was written above layers, or asks something before it
+/// becomes a program; `None` for an ordinary start.
 ///
 /// To be called before anything else in `main`: while there is one thread and nothing is open.
 #[must_use]
@@ -22,14 +24,16 @@ pub fn launch_if_asked() -> Option<ExitCode> {
     if first == WRITTEN {
         return Some(written::answer(args));
     }
-    if first != LAUNCH {
-        return None;
-    }
-    let args: Vec<OsString> = args.collect();
-    let done = if args.first().is_some_and(|first| first == PROBE) {
-        outside::probe()
+    let done = if first == FIRST {
+        First::then_become(args)
+    } else if first == LAUNCH {
+        let args: Vec<OsString> = args.collect();
+        match args.first().is_some_and(|first| first == PROBE) {
+            true => outside::probe(),
+            false => parse(args).and_then(outside::launch),
+        }
     } else {
-        parse(args).and_then(outside::launch)
+        return None;
     };
     Some(done.unwrap_or_else(|why| {
         let _ = writeln!(std::io::stderr(), "carson sandbox: {why}");

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use crate::gives_way::GivesWay;
-use crate::sandbox::call::{Call, Say, UNMET};
+use crate::sandbox::becoming::{UNMET, become_program};
+use crate::sandbox::call::{Call, Say};
+use crate::sandbox::first::First;
 use crate::sandbox::handover;
 use crate::sandbox::level::{CgroupLevel, Level, Ns};
 use crate::sandbox::membership::Membership;
@@ -37,7 +38,8 @@ struct Launch {
 
 /// What happens behind the walls.
 enum Then {
-    Program(PathBuf, Vec<std::ffi::OsString>),
+    /// This is asked, then the program begins.
+    Program(Option<First>, PathBuf, Vec<std::ffi::OsString>),
     /// The level is printed.
     Tell,
 }
@@ -54,7 +56,7 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
         cgroup: cgroup::level_of(&call.cgroups),
         membership: Membership::of(&call.cgroups)?,
         net: matches!(profile.network, Network::Isolated { .. } | Network::Nobody),
-        then: Then::Program(call.program, call.args),
+        then: Then::Program(call.first, call.program, call.args),
         profile,
     };
     GivesWay::Session.begin();
@@ -168,6 +170,10 @@ impl Launch {
 
     /// The walls around one process and its children, then the program. Comes back with an exit
     /// code only if there is no program.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this process becomes the program; nobody is started"
+    )]
     fn behind(&self, level: Level) -> u8 {
         let done = self
             .confine(level)
@@ -177,7 +183,15 @@ impl Launch {
             return UNMET;
         }
         match &self.then {
-            Then::Program(program, args) => become_program(program, args),
+            Then::Program(first, program, args) => {
+                sys::close_at_exec();
+                if let Some(code) = first.as_ref().and_then(First::refuses) {
+                    return code;
+                }
+                let mut command = Command::new(program);
+                command.args(args);
+                become_program(command)
+            }
             Then::Tell => 0,
         }
     }
@@ -248,20 +262,4 @@ fn report(profile: &Path) -> Result<Option<File>, String> {
         .open(&path)
         .map(Some)
         .map_err(|error| format!("{path:?}: {error}"))
-}
-
-/// Comes back with the exit code of a shell for what cannot be run.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this process becomes the program; nobody is started"
-)]
-fn become_program(program: &Path, args: &[std::ffi::OsString]) -> u8 {
-    sys::close_at_exec();
-    let error = std::process::Command::new(program).args(args).exec();
-    let _ = writeln!(io::stderr(), "carson sandbox: {program:?}: {error}");
-    match error.kind() {
-        io::ErrorKind::NotFound => 127,
-        io::ErrorKind::PermissionDenied => 126,
-        _ => UNMET,
-    }
 }

@@ -1,13 +1,15 @@
 //! Elsewhere than on Linux: limits of resources, and `sandbox-exec` where there is one.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use crate::sandbox::call::{Call, Say, UNMET};
+use crate::sandbox::becoming::become_program;
+use crate::sandbox::call::{Call, Say};
+use crate::sandbox::first::FIRST;
 use crate::sandbox::level::{Level, NetworkLevel, SHARED_NETWORK};
 use crate::sandbox::macos::seatbelt;
 use crate::sandbox::profile::{Demand, Network, Profile};
@@ -34,7 +36,9 @@ pub(super) fn launch(call: Call) -> Result<ExitCode, String> {
     }
     report_level(&call, &level)?;
     wait_child::release_signals();
-    Ok(ExitCode::from(become_program(&call, &profile, &level)))
+    Ok(ExitCode::from(become_program(program(
+        &call, &profile, &level,
+    )?)))
 }
 
 /// Prints the level.
@@ -94,24 +98,24 @@ fn report_level(call: &Call, level: &Level) -> Result<(), String> {
     fs::write(Profile::level_path(&call.profile), text).map_err(fail)
 }
 
-/// Comes back with the exit code of a shell for what cannot be run.
+/// Behind `sandbox-exec` our own executable asks what is asked first.
 #[expect(
     clippy::disallowed_methods,
     reason = "this process becomes the program; nobody is started"
 )]
-fn become_program(call: &Call, profile: &Profile, level: &Level) -> u8 {
-    let mut command = if level.seatbelt {
-        let mut command = Command::new(SANDBOX_EXEC);
-        command.arg("-p").arg(seatbelt(profile)).arg(&call.program);
-        command
-    } else {
-        Command::new(&call.program)
-    };
-    let error = command.args(&call.args).exec();
-    let _ = writeln!(io::stderr(), "carson sandbox: {:?}: {error}", call.program);
-    match error.kind() {
-        io::ErrorKind::NotFound => 127,
-        io::ErrorKind::PermissionDenied => 126,
-        _ => UNMET,
+fn program(call: &Call, profile: &Profile, level: &Level) -> Result<Command, String> {
+    let mut words: Vec<OsString> = Vec::new();
+    if level.seatbelt {
+        words.extend([SANDBOX_EXEC.into(), "-p".into(), seatbelt(profile).into()]);
     }
+    if let Some(first) = &call.first {
+        let us = std::env::current_exe().map_err(|error| format!("asking first: {error}"))?;
+        words.extend([us.into(), FIRST.into(), first.as_argument()]);
+    }
+    words.push(call.program.clone().into());
+    words.extend(call.args.iter().cloned());
+    let mut words = words.into_iter();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    Ok(command)
 }

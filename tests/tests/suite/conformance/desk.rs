@@ -238,7 +238,6 @@ impl<'s> Desk<'s> {
             redactor: &redactor,
             confined: None,
             hook: Some(&hook),
-            first: None,
             system: "CARSON_SAID: end with a line.",
             clock: &clock,
         };

@@ -39,7 +39,6 @@ fn with<T>(
         servers: None,
         skills: None,
         may_hold_skills: false,
-        first: None,
         system: "",
         clock: &clock,
     })
