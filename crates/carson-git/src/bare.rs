@@ -4,13 +4,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tracing::debug;
+
 use crate::config::Own;
 use crate::error::GitError;
 use crate::git::Git;
 use crate::idle_ref::IdleRef;
 use crate::oid::Oid;
+use crate::ref_change::{self, RefChange};
 
-/// A bare repository of ours. Only git commands of ours write in it, and its configuration is put
+/// A bare repository of ours. Only git commands of ours and libgit2 write in it, and its configuration is put
 /// right before each of them.
 #[derive(Clone)]
 pub(crate) struct Bare {
@@ -56,7 +59,7 @@ impl Bare {
         Git::new(&self.path, verb).owning(self.own.clone())
     }
 
-    /// Reads with libgit2, off the async threads.
+    /// Does something with libgit2, off the async threads.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&git2::Repository) -> Result<T, git2::Error> + Send + 'static,
@@ -87,7 +90,7 @@ impl Bare {
         };
         let repository = match open {
             Some(open) => open,
-            None => git2::Repository::open_bare(&self.path)?,
+            None => self.own.open()?,
         };
         let found = read(&repository);
         let mut open = self.opened();
@@ -121,36 +124,46 @@ impl Bare {
         to: &Oid,
         from: Option<&Oid>,
     ) -> Result<(), GitError> {
-        let from = from.map_or(Oid::NONE, Oid::as_str);
-        let update = self
-            .git("update-ref")
-            .args(["--no-deref", "--", name, to.as_str(), from]);
-        update.text().await.map(drop)
+        self.change_refs(vec![RefChange::moved(name, to, from)])
+            .await
     }
 
-    /// Changes many refs, all of them or none; lines as `git update-ref --stdin` takes them.
-    pub(crate) async fn update_refs(&self, lines: String) -> Result<(), GitError> {
-        if lines.is_empty() {
+    /// Changes many refs, all of them or none.
+    ///
+    /// # Errors
+    /// When one may not be changed, or cannot be: as git says it.
+    pub(crate) async fn change_refs(&self, changes: Vec<RefChange>) -> Result<(), GitError> {
+        if changes.is_empty() {
             return Ok(());
         }
-        let update = self.git("update-ref").args(["--no-deref", "--stdin"]);
-        update.stdin(lines.into_bytes()).text().await.map(drop)
+        let lines: String = changes.iter().map(ToString::to_string).collect();
+        let dir = self.path.clone();
+        let made = self.read(move |repo| match Own::is_synced(repo)? {
+            true => ref_change::make(repo, &dir, &changes),
+            false => Err(git2::Error::from_str("what is written would not be synced")),
+        });
+        if let Err(error) = made.await {
+            debug!(repository = %self.path.display(), %error, "git itself changes the refs");
+            let update = self.git("update-ref").args(["--no-deref", "--stdin"]);
+            return update.stdin(lines.into_bytes()).text().await.map(drop);
+        }
+        Ok(())
     }
 
-    /// Removes refs, all of them by one command. When one of them has moved the others go
+    /// Removes refs, all of them at once. When one of them has moved the others go
     /// nevertheless.
     ///
     /// # Errors
     /// When one moved, or could not be removed.
     pub(crate) async fn delete_refs(&self, all: &[IdleRef]) -> Result<(), GitError> {
-        let line = |IdleRef { name, at }: &IdleRef| format!("delete {name} {at}\n");
-        let together = self.update_refs(all.iter().map(line).collect()).await;
+        let gone = |IdleRef { name, at }: &IdleRef| RefChange::gone(name, at);
+        let together = self.change_refs(all.iter().map(gone).collect()).await;
         if together.is_ok() || all.len() == 1 {
             return together;
         }
         let mut outcome = Ok(());
         for one in all {
-            let done = self.update_refs(line(one)).await;
+            let done = self.change_refs(vec![gone(one)]).await;
             outcome = outcome.and(done);
         }
         outcome

@@ -73,12 +73,42 @@ impl Own {
                 Err(source) => return Err(io(&path, source)),
             }
         }
-        let path = self.repository.join("config");
-        if fs::read(&path).is_ok_and(|found| found == self.text.as_bytes()) {
+        self.has("config", &self.text)
+    }
+
+    /// Puts one file right.
+    fn has(&self, name: &str, text: &str) -> Result<(), GitError> {
+        let path = self.repository.join(name);
+        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
             return Ok(());
         }
-        let fresh = Scratch::with(&self.repository, "config", self.text.as_bytes())?;
+        let fresh = Scratch::with(&self.repository, name, text.as_bytes())?;
         fs::rename(fresh.path(), &path).map_err(|source| io(&path, source))
+    }
+}
+
+/// Where that lies.
+const FOR_LIBGIT2: &str = "libgit2.config";
+
+/// What libgit2 is told beside a repository's own configuration. git has no such file: it would complain of this name.
+const SYNCED: &str = "# Written by Carson for libgit2.\n[core]\n\tfsyncObjectFiles = true\n";
+
+impl Own {
+    /// As libgit2 opens it: what it writes is on the disk before it has its name, as `core.fsync` has it for git.
+    pub(crate) fn open(&self) -> Result<git2::Repository, git2::Error> {
+        let repository = git2::Repository::open_bare(&self.repository)?;
+        // Where it cannot be written nothing is, by libgit2 (`is_synced`).
+        if self.has(FOR_LIBGIT2, SYNCED).is_ok() {
+            let (path, level) = (self.repository.join(FOR_LIBGIT2), git2::ConfigLevel::App);
+            repository.config()?.add_file(&path, level, true)?;
+        }
+        Ok(repository)
+    }
+
+    /// Whether it syncs what it writes.
+    pub(crate) fn is_synced(repository: &git2::Repository) -> Result<bool, git2::Error> {
+        let told = repository.config()?.get_bool("core.fsyncObjectFiles");
+        Ok(told.unwrap_or(false))
     }
 }
 

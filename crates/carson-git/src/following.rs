@@ -6,14 +6,15 @@ use crate::durable;
 use crate::error::GitError;
 use crate::inspect::look::Found;
 use crate::oid::Oid;
+use crate::ref_change::RefChange;
 use crate::worktree::Worktree;
 
 /// How the firing's branch in the store is moved.
 pub(crate) struct Following {
     /// Where it ends then.
     pub to: Oid,
-    /// Lines as `git update-ref --stdin` takes them.
-    update: String,
+    /// With what else changes then.
+    changes: Vec<RefChange>,
 }
 
 impl Worktree {
@@ -34,31 +35,30 @@ impl Worktree {
         let Some(to) = &found.newest else {
             return Ok(None);
         };
-        let mut update = String::new();
+        let mut changes = Vec::new();
         if to == wanted {
-            update.push_str(&format!("update {seen_name} {wanted}\n"));
+            changes.push(RefChange::to(seen_name, wanted));
         } else if let Some(held) = &held
             && self.kept.bare.descends(held, to).await?
         {
             return Ok(None);
         }
-        let from = held.as_ref().map_or(Oid::NONE, Oid::as_str);
-        update.push_str(&format!("update {} {to} {from}\n", self.branch_ref()));
+        changes.push(RefChange::moved(self.branch_ref(), to, held.as_ref()));
         // What Carson put on top of the branch is not on it any more.
         if let Some(held) = held.filter(|held| *held != seen)
             && !self.kept.bare.descends(to, &held).await?
         {
             let kept = format!("refs/carson/abandoned/{}/{held}", self.name());
-            update.push_str(&format!("update {kept} {held}\n"));
+            changes.push(RefChange::to(kept, &held));
         }
         let to = to.clone();
-        Ok(Some(Following { to, update }))
+        Ok(Some(Following { to, changes }))
     }
 
     /// Moves it there.
     pub(crate) async fn follow(&self, following: &Following) -> Result<(), GitError> {
-        let update = following.update.clone();
-        self.kept.bare.update_refs(update).await?;
+        let changes = following.changes.clone();
+        self.kept.bare.change_refs(changes).await?;
         // The outcome that is written next rests on it, and the bench may not survive a power cut.
         let kept = self.kept.path().to_owned();
         let branch = kept.join(self.branch_ref());

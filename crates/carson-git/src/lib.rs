@@ -77,6 +77,7 @@ mod paths;
 mod private;
 mod push;
 mod racy;
+mod ref_change;
 mod remote;
 mod removal;
 mod reverting;

@@ -14,6 +14,7 @@ use crate::durable;
 use crate::error::{GitError, io};
 use crate::git::Git;
 use crate::oid::Oid;
+use crate::ref_change::RefChange;
 use crate::remote::Remote;
 use crate::scratch;
 use crate::timeouts::{CLONE, REMOTE};
@@ -210,9 +211,8 @@ impl Mirror {
         if self.bare.ref_target(&name).await?.is_some() {
             return Ok(());
         }
-        self.bare
-            .update_refs(format!("update {name} {base}\n"))
-            .await?;
+        let change = RefChange::to(name.clone(), base);
+        self.bare.change_refs(vec![change]).await?;
         durable::name(&self.path().join(name), self.path())
     }
 

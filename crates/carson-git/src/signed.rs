@@ -17,6 +17,7 @@ use crate::durable;
 use crate::error::GitError;
 use crate::git::{detail, inherited, parse};
 use crate::oid::Oid;
+use crate::ref_change::RefChange;
 use crate::worktree::Worktree;
 
 /// Commits that one firing may bring.
@@ -122,8 +123,8 @@ impl Worktree {
     /// When it cannot be written down.
     pub async fn must_be_signed(&self) -> Result<(), GitError> {
         self.kept.make()?;
-        let line = format!("update {} {}\n", self.to_sign_ref(), self.base);
-        self.kept.bare.update_refs(line).await
+        let change = RefChange::to(self.to_sign_ref(), &self.base);
+        self.kept.bare.change_refs(vec![change]).await
     }
 
     /// What [`must_be_signed`](Self::must_be_signed) noted.

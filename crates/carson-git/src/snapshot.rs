@@ -4,6 +4,7 @@ use crate::error::GitError;
 use crate::git::parse;
 use crate::merging::Sides;
 use crate::oid::Oid;
+use crate::ref_change::RefChange;
 use crate::seen::Seen;
 
 impl Seen {
@@ -118,10 +119,9 @@ impl Seen {
 
     /// Commits of inner repositories come along.
     async fn save_inner(&self) -> Result<(), GitError> {
-        let line =
-            |(_, oid): &(String, Oid)| format!("update {} {oid}\n", self.worktree.nested_ref(oid));
-        let lines = self.unsaved.iter().map(line).collect();
-        self.worktree.kept.bare.update_refs(lines).await
+        let change = |(_, oid): &(String, Oid)| RefChange::to(self.worktree.nested_ref(oid), oid);
+        let changes = self.unsaved.iter().map(change).collect();
+        self.worktree.kept.bare.change_refs(changes).await
     }
 
     async fn commit(&self, tree: &Oid, parents: &[Oid], message: &str) -> Result<Oid, GitError> {

@@ -2,8 +2,8 @@
 //!
 //! Git removes its locks when it is told to end, not when it is killed or the power goes. Then one
 //! file keeps a branch from moving, or everybody from fetching, for ever. All who write in the
-//! mirror are git commands of ours, and each has the mirror in its environment: where no such
-//! process lives, whoever made a lock is dead.
+//! mirror are git commands of ours, and each has the mirror in its environment, or they are ourselves, who say so
+//! ([`writing`]): where nobody of these is, whoever made a lock is dead.
 
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -25,7 +25,7 @@ pub(crate) fn clear(mirror: &Path, said: &str) -> bool {
         return false;
     }
     // Two who clear at once: the second would remove the lock of whoever came in between.
-    let Ok(turn) = File::create(mirror.with_extension("stale")) else {
+    let Some(turn) = turn(mirror) else {
         return false;
     };
     if turn.try_lock().is_err() {
@@ -47,6 +47,15 @@ pub(crate) fn clear(mirror: &Path, said: &str) -> bool {
         }
     }
     cleared
+}
+
+/// Held while we ourselves write in the mirror: nobody removes our locks meanwhile. `None` while somebody looks which may go.
+pub(crate) fn writing(mirror: &Path) -> Option<File> {
+    turn(mirror).filter(|turn| turn.try_lock_shared().is_ok())
+}
+
+fn turn(mirror: &Path) -> Option<File> {
+    File::create(mirror.with_extension("stale")).ok()
 }
 
 /// `Unable to create 'PATH.lock': File exists.`

@@ -6,6 +6,7 @@ use crate::error::GitError;
 use crate::kept::Kept;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
+use crate::ref_change::RefChange;
 
 /// A worktree of a firing's own repository, as the row of the firing describes it. Both may be
 /// damaged or gone.
@@ -83,8 +84,8 @@ impl Worktree {
     /// # Errors
     /// When it cannot be written down, or the store does not have the commit yet.
     pub async fn begins_at(&self, at: &Oid) -> Result<(), GitError> {
-        let line = format!("update {} {at}\n", self.begin_ref());
-        self.kept.bare.update_refs(line).await
+        let change = RefChange::to(self.begin_ref(), at);
+        self.kept.bare.change_refs(vec![change]).await
     }
 
     /// What [`begins_at`](Self::begins_at) noted.

@@ -2,9 +2,11 @@
 
 use git2::{ObjectType, Repository, Sort, Tree};
 
+use crate::config::Own;
 use crate::error::GitError;
 use crate::mirror::Mirror;
 use crate::oid::Oid;
+use crate::ref_change::RefChange;
 
 /// More objects than these are left to the next fetch; git itself writes as many one by one
 /// (`fetch.unpackLimit`).
@@ -50,38 +52,47 @@ impl Mirror {
         known: Vec<git2::Oid>,
     ) -> Result<bool, GitError> {
         let (kept, tip) = (self.kept(), commit.git2());
-        let pack = kept.bare.read(move |repo| pack(repo, tip, &known));
-        let Some(pack) = pack.await? else {
+        let new = kept.bare.read(move |repo| objects(repo, tip, &known));
+        let Some(new) = new.await? else {
             return Ok(false);
         };
-        let unpack = self.bare.git("unpack-objects").args(["-q", "--strict"]);
-        unpack.stdin(pack).text().await?;
-        let line = format!("update refs/remotes/origin/{branch} {commit}\n");
-        self.bare.update_refs(line).await?;
+        let written = self.bare.read(move |repo| {
+            if !Own::is_synced(repo)? {
+                return Ok(false);
+            }
+            let odb = repo.odb()?;
+            // What is named is there before who names it.
+            let mut all = new.iter().rev();
+            all.try_for_each(|(kind, data)| odb.write(*kind, data).map(drop))?;
+            Ok(true)
+        });
+        if !written.await? {
+            return Ok(false);
+        }
+        let change = RefChange::to(format!("refs/remotes/origin/{branch}"), commit);
+        self.bare.change_refs(vec![change]).await?;
         Ok(true)
     }
 }
 
-/// A pack of what the commit has beside what is known; `None` for one that is too large.
-fn pack(
+/// What the commit has beside what is known, each object behind those that name it; `None` where it is too large.
+fn objects(
     repo: &Repository,
     tip: git2::Oid,
     known: &[git2::Oid],
-) -> Result<Option<Vec<u8>>, git2::Error> {
+) -> Result<Option<Vec<(ObjectType, Vec<u8>)>>, git2::Error> {
     let Some(new) = New::of(repo, tip, known)? else {
         return Ok(None);
     };
-    let mut builder = repo.packbuilder()?;
-    builder.set_threads(1);
-    for oid in new.objects {
-        builder.insert_object(oid, None)?;
-    }
-    let mut pack = Vec::new();
-    builder.foreach(|bytes| {
-        pack.extend_from_slice(bytes);
-        true
-    })?;
-    Ok(Some(pack))
+    let read = |oid: &git2::Oid| {
+        let object = new.odb.read(*oid)?;
+        Ok((object.kind(), object.data().to_vec()))
+    };
+    new.objects
+        .iter()
+        .map(read)
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 /// Objects that are new, as many as are taken over.
