@@ -33,6 +33,7 @@ use crate::full_disk;
 use crate::placed::Placed;
 use crate::prompt::Filling;
 use crate::record::Record;
+use carson_home::halt::OrBroken;
 use prepare::Prepared;
 use verdict::{Next, verdict};
 
@@ -129,13 +130,20 @@ async fn answer(
             }
         };
         let may_start = gate::may_start(ctx, rec, ask.stage);
-        let (halt, ()) = tokio::join!(may_start, is_entered);
+        // While the store answers.
+        let prepared = Prepared::make(ctx, rec, placed, ask);
+        let (halt, (), prepared) = tokio::join!(may_start, is_entered, prepared);
+        if !matches!(halt, Ok(None)) {
+            // There is no session that could use it.
+            let taken_back = ask.bench.take_back();
+            taken_back.or_broken("taking back what a session would have been granted")?;
+        }
         if let Some(halt) = halt? {
             let left = Left { account, halt };
             move_on(ctx, rec, placed, left, (ask.stage, may_move_on)).await?;
             continue;
         }
-        let prepared = Prepared::make(ctx, rec, placed, ask).await?;
+        let prepared = prepared?;
         let ran = drive::drive(ctx, rec, placed, prepared).await?;
         full_disk::after_session(ctx, ask.bench).await;
         record::record(ctx, rec, placed, ask.stage, &ran).await?;
