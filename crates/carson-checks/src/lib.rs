@@ -48,7 +48,7 @@ use serde::Serialize;
 
 pub use labels::{StrayLabel, stray_label};
 pub use list::{Asked, Check, LIST, table};
-pub use machine::Machine;
+pub use machine::{Machine, know_sandbox};
 pub use subject::{Scene, Trouble};
 
 pub use findings::{Failed, Findings};

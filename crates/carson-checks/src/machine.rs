@@ -2,9 +2,55 @@
 
 use carson_core::{Clock, HostName};
 use carson_home::Home;
-use carson_proc::sandbox::{Level, probe};
+use carson_proc::sandbox::{self, Level, probe};
 use carson_store::Store;
+use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
 use tracing::warn;
+
+/// Under which name what the sandbox reaches is kept.
+const SANDBOX: &str = "sandbox";
+
+/// So long it is believed of a machine that says nothing else of itself: not everything that it depends on can be read.
+const BELIEVED: TimeDelta = TimeDelta::hours(1);
+
+/// What the sandbox reaches, and what that depends on.
+#[derive(Serialize, Deserialize)]
+struct Reached {
+    on: String,
+    level: Level,
+}
+
+/// Knows what the sandbox reaches here, without asking where that was done lately; else it is asked, and kept for the
+/// next firing, beside whatever comes next.
+pub async fn know_sandbox(home: &Home) {
+    let Some(on) = sandbox::depends_on() else {
+        return;
+    };
+    let (store, host, now) = (&home.store, &home.fleet.host, home.clock.now());
+    let kept = store.measured(host, SANDBOX).await.ok().flatten();
+    let kept = kept.filter(|(_, at)| *at <= now && now - *at < BELIEVED);
+    let kept = kept.and_then(|(kept, _)| serde_json::from_str::<Reached>(&kept).ok());
+    if let Some(kept) = kept.filter(|kept| kept.on == on) {
+        return sandbox::believe(kept.level);
+    }
+    let home = home.clone();
+    drop(tokio::spawn(async move {
+        let Ok(level) = tokio::task::spawn_blocking(probe).await else {
+            return;
+        };
+        if level.launcher_failed().is_some() {
+            return;
+        }
+        let Ok(kept) = serde_json::to_string(&Reached { on, level }) else {
+            return;
+        };
+        let (host, now) = (&home.fleet.host, home.clock.now());
+        if let Err(error) = home.store.keep_measured(host, SANDBOX, &kept, now).await {
+            warn!(%error, what = SANDBOX, "a measured fact could not be kept");
+        }
+    }));
+}
 
 /// The machine, for this user.
 #[derive(Debug)]

@@ -75,7 +75,7 @@ pub use launch::launch_if_asked;
 pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
 pub use overlay::{Marks, Overlay, Upper};
 pub(crate) use probe::launcher;
-pub use probe::probe;
+pub use probe::{believe, depends_on, probe};
 pub use profile::{Abi, Demand, Network, Profile, Resources};
 pub use resolve::{ResolveError, Resolved, Ways, resolve};
 pub use toolchains::Toolchains;

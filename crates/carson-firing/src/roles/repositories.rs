@@ -12,6 +12,7 @@ use crate::ctx::Ctx;
 use crate::record::Record;
 use crate::review_queue::{self, Full};
 use carson_bench::sandbox_profile;
+use carson_checks::know_sandbox;
 use carson_home::Home;
 use carson_home::halt::{OrBroken, describe_error};
 
@@ -101,6 +102,7 @@ pub(super) async fn check(
     repo: &Repo,
     forge: &Forge,
 ) -> Result<(), Halt> {
+    know_sandbox(ctx.home).await;
     sandbox_profile::prepare(ctx.home);
     let account = match ctx.role.kind.has_sessions() {
         true => Some(rec.required_account(ctx)?),
