@@ -68,7 +68,9 @@ pub async fn run(
     let begun = ctx
         .as_firing()
         .start_firing((me.pid, me.start), found.space.as_deref(), now);
-    if !begun.await? {
+    // One waits for the disk, the other for a thread.
+    let (begun, ()) = tokio::join!(begun, home.store.get_ready_for_notes());
+    if !begun? {
         return Err(FiringError::NotClaimed {
             id,
             why: "another process was faster".to_owned(),

@@ -51,6 +51,7 @@ mod wide;
 
 pub use pieces::Pieces;
 pub use random::{looks_random, suspicious, suspicious_words};
+pub use recognised::get_ready;
 pub use redactor::{Finding, Redactor};
 pub use rules::{KNOWN, rule_names};
 pub use stream::Stream;

@@ -18,6 +18,11 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     automaton.ok()
 });
 
+/// Builds what every look at a text needs: who does so beside something else does not wait for that.
+pub fn get_ready() {
+    LazyLock::force(&AUTOMATON);
+}
+
 /// Adds what the rules find in a text.
 pub(crate) fn recognised(text: &[u8], from: usize, complete: bool, scan: &mut Scan) {
     let Some(automaton) = AUTOMATON.as_ref() else {

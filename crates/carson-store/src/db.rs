@@ -127,6 +127,13 @@ impl Store {
         Self { db, ..self.clone() }
     }
 
+    /// Opens what notes go through: the first of them need not wait for that. One that fails says so itself.
+    pub async fn get_ready_for_notes(&self) {
+        if let Some(notes) = &self.notes {
+            drop(notes.acquire().await);
+        }
+    }
+
     /// Text from outside as it is written: without secrets, and as both databases take it.
     pub(crate) fn outside<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.redactor.redact(text) {

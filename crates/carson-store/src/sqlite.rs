@@ -240,8 +240,9 @@ async fn hold_log(path: &Path, patience: Duration) -> Option<SqliteConnection> {
         .read_only(true)
         .busy_timeout(patience);
     let mut held = SqliteConnection::connect_with(&options).await.ok()?;
-    // The first read opens the log, also when it fails; why it does is for others to say.
-    let _ = sqlx::query("SELECT name FROM sqlite_schema")
+    // The first read opens the log, also when it fails; why it does is for others to say. This one reads a number of the
+    // first page, and not the whole schema.
+    let _ = sqlx::query("PRAGMA schema_version")
         .fetch_all(&mut held)
         .await;
     Some(held)

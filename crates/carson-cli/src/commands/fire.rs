@@ -5,6 +5,7 @@ mod outlook;
 mod without_home;
 mod work_for;
 
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,11 +24,16 @@ use crate::args;
 use crate::error::{CommandError, ErrorKind};
 use crate::{log, print};
 
+/// Runs a role's firing here, to its end.
+///
+/// Like whoever runs a claimed one it ends with its process, and closes nothing before: the last connection of a database
+/// that is closed moves its log into the file first, and waits for the disk.
 pub async fn run(app: &App, args: args::Fire) -> Result<u8, CommandError> {
     if args.dry_run {
         return look_ahead(app, args).await;
     }
-    let home = app.home().await?;
+    get_ready_to_redact();
+    let home = ManuallyDrop::new(app.home().await?);
     look_at_path(&home);
     let args::Fire {
         role,
@@ -151,10 +157,16 @@ pub async fn run_claimed(
         .parse()
         .map_err(|_| CommandError::usage(format!("{id:?} is not a firing's id")))?;
     let app = app.with_settings(settings);
-    let home = app.home_of_a_firing().await?;
+    get_ready_to_redact();
+    let home = ManuallyDrop::new(app.home_of_a_firing().await?);
     look_at_path(&home);
     let ended = run_it(&home, id, Steps::default()).await?;
     tell_end(&app, &home, id, ended).await
+}
+
+/// The first line that is printed or kept needs it.
+fn get_ready_to_redact() {
+    drop(tokio::task::spawn_blocking(carson_redact::get_ready));
 }
 
 /// Looks already which programs git and others of ours may start: that is thousands of links on some machines, and
