@@ -64,7 +64,11 @@ impl Check {
     }
 
     pub(crate) fn checked(&self, name: &str, verdict: Verdict) -> Checked {
-        checked(self.id_of(name), verdict, self.remedy)
+        let usual = match self.run {
+            Run::Repo(_) => self.remedy.replace("repos.NAME", &format!("repos.{name}")),
+            _ => self.remedy.to_owned(),
+        };
+        checked(self.id_of(name), verdict, &usual)
     }
 
     pub(crate) async fn on_machine(&self, machine: &Machine) -> Option<Checked> {

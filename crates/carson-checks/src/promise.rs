@@ -132,11 +132,14 @@ pub(crate) async fn runs(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
     if checked.is_empty() || scene.database.is_some() {
         return None;
     }
-    let mut fails = None;
+    let (mut fails, mut not_run) = (None, Vec::new());
     for (repo, run) in checked {
         let known = Baseline::known(scene.home, role, &repo.name).await;
         let known = known.filter(|known| known.is_of(&run, repo));
-        let Some(known) = known else { continue };
+        let Some(known) = known else {
+            not_run.push(repo.name.to_string());
+            continue;
+        };
         let repo = &repo.name;
         match known.ended {
             BaselineEnd::Unable(why) => {
@@ -153,5 +156,8 @@ pub(crate) async fn runs(scene: &Scene<'_>, role: &Role) -> Option<Verdict> {
     if let Some(found) = fails {
         return Some(Verdict::warning(found).mend(FAILS));
     }
-    Some(Verdict::ok("it is not known that it could not be run"))
+    Some(Verdict::ok(match not_run.is_empty() {
+        true => "it could be run when it was last".to_owned(),
+        false => format!("not run yet in {}", not_run.join(", ")),
+    }))
 }

@@ -136,20 +136,27 @@ pub(crate) fn forge_note(ctx: &Ctx<'_>, rec: &Record, settled: &Settled, saved: 
         .names(settled.outcome)
         .says(": ")
         .quotes(&settled.reason);
-    if let Some(kept) = &saved.kept_ref {
-        note = note
-            .says("\n\nKept in Carson's store (`kept/` in its home) under `")
-            .names(kept)
-            .says("`.");
-    }
-    for trouble in &saved.trouble {
-        note = note.says("\n\nTrouble: ").quotes(trouble);
-    }
+    note = note.and(&beside(saved));
     // Beside finished work the pull request says it.
     if settled.outcome != Outcome::Ok {
         note = note.says("\n").and(&fenced_quote::last_words(rec));
     }
     note
+}
+
+/// What a session left that is not in its work, and where it is.
+pub(crate) fn beside(saved: &Saved) -> Page {
+    let mut page = Page::default();
+    if let Some(kept) = &saved.kept_ref {
+        page = page
+            .says("\n\nKept in Carson's store (`kept/` in its home) under `")
+            .names(kept)
+            .says("`.");
+    }
+    for trouble in &saved.trouble {
+        page = page.says("\n\nTrouble: ").quotes(trouble);
+    }
+    page
 }
 
 /// The check of an issue fails without its work in the same way.

@@ -14,7 +14,8 @@ pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {
     let draft = closing.settled.outcome != Outcome::Ok;
     let judged = (closing.facts, closing.settled);
     let said = pull_text(closing);
-    let body = forge_text::pull_body(ctx, closing.rec, taken, judged, said);
+    let body = forge_text::pull_body(ctx, closing.rec, taken, judged, said)
+        .and(&forge_text::beside(closing.saved));
     let title = forge_text::pull_title(&taken.work, said);
     Some(Effect::OpenPull {
         head: closing.place?.pushed_as().to_owned(),

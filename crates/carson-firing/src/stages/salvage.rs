@@ -267,7 +267,8 @@ async fn keep_let_go(ctx: &Ctx<'_>, seen: &Seen, tip: &Oid, saved: &mut Saved) {
     match seen.keep_missing(tip).await {
         Ok(None) => {}
         Ok(Some(kept)) => {
-            let told = format!("commits that it moved away from are kept under {kept}");
+            let told =
+                format!("commits that it moved away from, or a stash, are kept under {kept}");
             saved.trouble.push(told);
             if saved.kept_ref.is_none() {
                 note_ref(ctx, kept, saved).await;
