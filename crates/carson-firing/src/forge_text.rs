@@ -46,7 +46,7 @@ pub(crate) fn pull_body(
     ctx: &Ctx<'_>,
     rec: &Record,
     taken: &Taken<'_>,
-    (facts, settled): (&Facts, &Settled),
+    (facts, settled, saved): (&Facts, &Settled, &Saved),
     said: Option<&PullText>,
 ) -> Page {
     let begins = match taken.work.key.number() {
@@ -107,6 +107,10 @@ pub(crate) fn pull_body(
     } else if settled.outcome != Outcome::Ok {
         body = body.says("\nThis is unfinished work that was saved; it is not ready to be read.\n");
     }
+    let beside = beside(saved);
+    if !beside.as_str().is_empty() {
+        body = body.and(&beside).says("\n");
+    }
     body.and(&fenced_quote::last_words(rec))
 }
 
@@ -145,7 +149,7 @@ pub(crate) fn forge_note(ctx: &Ctx<'_>, rec: &Record, settled: &Settled, saved: 
 }
 
 /// What a session left that is not in its work, and where it is.
-pub(crate) fn beside(saved: &Saved) -> Page {
+fn beside(saved: &Saved) -> Page {
     let mut page = Page::default();
     if let Some(kept) = &saved.kept_ref {
         page = page

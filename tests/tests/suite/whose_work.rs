@@ -24,6 +24,26 @@ fn a_branch_of_its_own_is_the_work_and_caches_are_none() {
     nothing_lost(&fleet, &row, &["work\n"]);
 }
 
+/// Whoever reads the pull request sees what is not in it, and where that is.
+#[test]
+fn what_is_beside_finished_work_is_named_in_its_pull_request() {
+    let agent = "echo work > work.txt; git add work.txt; git commit --quiet -m Work\n\
+                 echo notes > notes.txt; echo '[OK] done'";
+    let fleet = fleet(agent, "");
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "OK", "{row:#}");
+    let kept = row["salvage_ref"].as_str().unwrap();
+    let number = fleet.pulls()[0]["number"].as_u64().unwrap();
+    let shown = fleet
+        .ok(&["pr", "show", &number.to_string(), "--json"])
+        .to_string();
+    assert!(
+        shown.contains("something was left uncommitted") && shown.contains(kept),
+        "{kept}: {shown}"
+    );
+    nothing_lost(&fleet, &row, &["work\n", "notes\n"]);
+}
+
 /// Who says that all is done and left nothing but what programs make again has changed nothing.
 #[test]
 fn caches_alone_are_no_work_that_was_forgotten() {

@@ -12,10 +12,9 @@ pub(super) fn open_pull(closing: &Closing<'_, '_>) -> Option<Effect> {
     closing.saved.pushed.as_ref()?;
     let (ctx, taken) = (closing.ctx, closing.taken);
     let draft = closing.settled.outcome != Outcome::Ok;
-    let judged = (closing.facts, closing.settled);
+    let judged = (closing.facts, closing.settled, closing.saved);
     let said = pull_text(closing);
-    let body = forge_text::pull_body(ctx, closing.rec, taken, judged, said)
-        .and(&forge_text::beside(closing.saved));
+    let body = forge_text::pull_body(ctx, closing.rec, taken, judged, said);
     let title = forge_text::pull_title(&taken.work, said);
     Some(Effect::OpenPull {
         head: closing.place?.pushed_as().to_owned(),

@@ -22,6 +22,8 @@ mod stillness;
 mod usage;
 mod verdict;
 
+use std::time::{Duration, Instant};
+
 use carson_config::Account;
 use carson_core::event::Failover;
 use carson_core::settle::Halt;
@@ -39,6 +41,9 @@ use verdict::{Next, verdict};
 
 pub(crate) use ask::Ask;
 pub(crate) use hook_events::Events;
+
+/// What was prepared for a session longer ago is prepared anew.
+const FRESH: Duration = Duration::from_secs(2);
 
 /// How an execute session ended, when it did not end the firing.
 pub(crate) enum ExecuteEnd {
@@ -131,6 +136,7 @@ async fn answer(
         };
         let may_start = gate::may_start(ctx, rec, ask.stage);
         // While the store answers.
+        let asked = Instant::now();
         let prepared = Prepared::make(ctx, rec, placed, ask);
         let (halt, (), prepared) = tokio::join!(may_start, is_entered, prepared);
         if !matches!(halt, Ok(None)) {
@@ -143,7 +149,11 @@ async fn answer(
             move_on(ctx, rec, placed, left, (ask.stage, may_move_on)).await?;
             continue;
         }
-        let prepared = prepared?;
+        let prepared = match asked.elapsed() < FRESH {
+            true => prepared?,
+            // It waited for a provider, and what is left to be spent may be less.
+            false => Prepared::make(ctx, rec, placed, ask).await?,
+        };
         let ran = drive::drive(ctx, rec, placed, prepared).await?;
         full_disk::after_session(ctx, ask.bench).await;
         record::record(ctx, rec, placed, ask.stage, &ran).await?;
