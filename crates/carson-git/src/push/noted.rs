@@ -75,12 +75,15 @@ impl Mirror {
     }
 }
 
+/// What an object is, and what it holds.
+type Object = (ObjectType, Vec<u8>);
+
 /// What the commit has beside what is known, each object behind those that name it; `None` where it is too large.
 fn objects(
     repo: &Repository,
     tip: git2::Oid,
     known: &[git2::Oid],
-) -> Result<Option<Vec<(ObjectType, Vec<u8>)>>, git2::Error> {
+) -> Result<Option<Vec<Object>>, git2::Error> {
     let Some(new) = New::of(repo, tip, known)? else {
         return Ok(None);
     };
