@@ -24,7 +24,7 @@ struct Reached {
 /// Knows what the sandbox reaches here, without asking where that was done lately; else it is asked, and kept for the
 /// next firing, beside whatever comes next.
 pub async fn know_sandbox(home: &Home) {
-    let Some(on) = sandbox::depends_on() else {
+    let Some(on) = sandbox::circumstances() else {
         return;
     };
     let (store, host, now) = (&home.store, &home.fleet.host, home.clock.now());

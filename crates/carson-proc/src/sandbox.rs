@@ -17,6 +17,7 @@
 
 mod becoming;
 mod call;
+mod circumstances;
 mod first;
 mod foreground;
 mod handover;
@@ -68,6 +69,7 @@ pub use becoming::UNMET;
 pub(crate) use call::ASK_FIRST;
 pub use call::{LAUNCH, Say, WRITTEN};
 pub use cgroup::take_over_group;
+pub use circumstances::{circumstances, rights};
 pub use first::{First, NOT_BEGUN, Question};
 pub use foreground::{ForegroundEnd, run_in_foreground};
 pub use handover::{nobody_comes, receive_listener};
@@ -75,7 +77,7 @@ pub use launch::launch_if_asked;
 pub use level::{CgroupLevel, Level, NetworkLevel, Ns};
 pub use overlay::{Marks, Overlay, Upper};
 pub(crate) use probe::launcher;
-pub use probe::{believe, depends_on, probe};
+pub use probe::{believe, probe};
 pub use profile::{Abi, Demand, Network, Profile, Resources};
 pub use resolve::{ResolveError, Resolved, Ways, resolve};
 pub use toolchains::Toolchains;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use carson_proc::inspector::{Bounds, Desk, Question};
-use carson_proc::sandbox::{Marks, Overlay, Upper};
+use carson_proc::sandbox::{Marks, Overlay, Upper, rights};
 use serde::{Deserialize, Serialize};
 
 use crate::private_dir::private_dir;
@@ -64,7 +64,7 @@ pub async fn known(home: &Home) -> Option<Possible> {
 }
 
 fn what() -> String {
-    format!("layers {} {}", nix::unistd::geteuid(), boot())
+    format!("layers {} {}", boot(), rights())
 }
 
 /// Whether files can be cloned here, from where the layers lie to where the benches do: what was found

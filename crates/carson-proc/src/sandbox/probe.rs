@@ -1,6 +1,5 @@
 //! What this machine can do.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -13,63 +12,11 @@ use crate::sandbox::level::{Level, NO_ANSWER};
 /// What is known.
 static ANSWER: OnceLock<Level> = OnceLock::new();
 
-/// Takes an answer of another process of ours for our own, where [`depends_on`] says the same as it did there. Every
+/// Takes an answer of another process of ours for our own, where [`circumstances`](super::circumstances()) are
+/// the same as there. Every
 /// launcher finds out for itself what it reaches: what is believed wrongly is said by the first of them.
 pub fn believe(level: Level) {
     let _ = ANSWER.set(level);
-}
-
-/// What the answer depends on, as far as it can be read: this boot of the kernel and what it lets users do, our own rights
-/// and groups, the launcher's file. `None` where the kernel does not say which boot this is.
-#[must_use]
-pub fn depends_on() -> Option<String> {
-    const SETTINGS: [&str; 8] = [
-        "kernel/unprivileged_userns_clone",
-        "kernel/apparmor_restrict_unprivileged_userns",
-        "user/max_user_namespaces",
-        "user/max_mnt_namespaces",
-        "user/max_pid_namespaces",
-        "user/max_net_namespaces",
-        "user/max_ipc_namespaces",
-        "kernel/seccomp/actions_avail",
-    ];
-    const RIGHTS: [&str; 6] = [
-        "Uid:",
-        "Gid:",
-        "CapEff:",
-        "CapBnd:",
-        "NoNewPrivs:",
-        "Seccomp:",
-    ];
-    let read = |path: &str| std::fs::read_to_string(path).ok();
-    let boot = read("/proc/sys/kernel/random/boot_id")?;
-    let status = read("/proc/self/status")?;
-    let rights = status
-        .lines()
-        .filter(|line| RIGHTS.iter().any(|name| line.starts_with(name)));
-    let settings = SETTINGS.map(|name| read(&format!("/proc/sys/{name}")).unwrap_or_default());
-    let launcher = launcher().canonicalize().ok()?;
-    let file = launcher.metadata().ok()?;
-    let file = format!(
-        "{} {} {}.{}",
-        launcher.display(),
-        file.len(),
-        file.mtime(),
-        file.mtime_nsec()
-    );
-    let own =
-        ["/proc/self/cgroup", "/proc/self/attr/current"].map(|path| read(path).unwrap_or_default());
-    let rights: Vec<&str> = rights.collect();
-    Some(
-        [
-            boot,
-            settings.concat(),
-            rights.join("\n"),
-            own.concat(),
-            file,
-        ]
-        .join("\n"),
-    )
 }
 
 /// What this machine can do for this user. Asks the launcher; nothing lasting is started. A kernel
