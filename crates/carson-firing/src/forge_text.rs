@@ -76,7 +76,13 @@ pub(crate) fn pull_body(
         // What must hold several times is one check.
         let of_story = story.and_then(|story| story.promises.first());
         for check in ctx.role.checks(taken.repo).into_iter().chain(of_story) {
-            body = body.says("- passed: ").quotes(&check.run).says("\n");
+            body = match saved.added {
+                false => body.says("- passed: "),
+                true => {
+                    body.says("- passed, before what was not committed on its branch was added: ")
+                }
+            };
+            body = body.quotes(&check.run).says("\n");
         }
     }
     if let Some(words) = facts.proof.words() {
@@ -101,7 +107,7 @@ pub(crate) fn pull_body(
         };
     }
     // What only lacks something that can be named here was finished by its session.
-    let is_judged = facts.halt.is_none() && facts.promise == PromiseFact::Passed;
+    let is_judged = facts.halt.is_none() && facts.promise == PromiseFact::Passed && !saved.added;
     if settled.outcome == Outcome::Partial && is_judged {
         body = body.says("\nIts session has finished it; what the outcome says is in the way.\n");
     } else if settled.outcome != Outcome::Ok {

@@ -59,18 +59,10 @@ impl Seen {
     async fn commit_all(&self, message: &str) -> Result<Option<Oid>, GitError> {
         self.save_inner().await?;
         let bare = &self.worktree.kept.bare;
-        let mut parents = vec![self.tip.clone()];
-        if let Some(stray) = &self.stray {
-            // One that descends from the branch brings the branch along.
-            if bare.descends(stray, &self.tip).await? {
-                parents.clear();
-            }
-            parents.push(stray.clone());
-        }
+        // The files belong to where HEAD is; that brings the branch along, where it descends from it.
         let (ground, behind) = (self.ground().await?, self.head_behind().await?);
-        if let Some(head) = &behind {
-            parents = vec![head.clone()];
-        }
+        let head = behind.or_else(|| self.stray.clone());
+        let mut parents = vec![head.unwrap_or_else(|| self.tip.clone())];
         if let Some(staged) = self.staged_apart() {
             let note = format!("{message}\n\nWhat was staged; the files had changed since.");
             parents = vec![self.commit(staged, &parents, &note).await?];
@@ -86,25 +78,24 @@ impl Seen {
             [one] if bare.tree_of(one).await? == files => one.clone(),
             _ => self.commit(&files, &parents, message).await?,
         };
-        let oid = match behind {
-            // As it is, what belongs to an older commit would undo the work: it is merged with that, and where both
-            // changed the same lines only its history has it.
-            Some(head) if head != oid => {
-                let sides = Sides {
-                    head: oid.clone(),
-                    base: self.tip.clone(),
-                };
-                let tree = match bare.merged_tree(&sides).await? {
-                    Some(tree) => tree,
-                    None => bare.tree_of(&self.tip).await?,
-                };
-                self.commit(&tree, &[self.tip.clone(), oid], message)
-                    .await?
-            }
-            Some(_) => self.tip.clone(),
-            None => oid,
+        if bare.descends(&self.tip, &oid).await? {
+            return Ok(None);
+        }
+        if bare.descends(&oid, &self.tip).await? {
+            return Ok(Some(oid));
+        }
+        // As it is, what belongs to an older commit, or to one beside the work, would undo the work: it is merged with
+        // that, and where both changed the same lines only its history has it.
+        let sides = Sides {
+            head: oid.clone(),
+            base: self.tip.clone(),
         };
-        Ok((oid != self.tip).then_some(oid))
+        let tree = match bare.merged_tree(&sides).await? {
+            Some(tree) => tree,
+            None => bare.tree_of(&self.tip).await?,
+        };
+        let parents = [self.tip.clone(), oid];
+        self.commit(&tree, &parents, message).await.map(Some)
     }
 
     /// The commit of HEAD, when the session went back there from its work.

@@ -44,6 +44,35 @@ fn what_is_beside_finished_work_is_named_in_its_pull_request() {
     nothing_lost(&fleet, &row, &["work\n", "notes\n"]);
 }
 
+/// Where a session ended on another branch than that of its work, nothing of the work is undone, and no check that saw the
+/// work alone is said to have passed on both.
+#[test]
+fn a_branch_beside_the_work_undoes_nothing_of_it() {
+    let agent = "echo work > work.txt; git add work.txt; git commit --quiet -m Work\n\
+                 git checkout --quiet -b other HEAD~1; echo other > other.txt; git add other.txt\n\
+                 git commit --quiet -m Other; echo '[OK] done'";
+    let more = "stages = [\"execute\", \"verify\"]\n[promise]\nrun = \"test -f work.txt && ! test -f other.txt\"\ntimeout = \"1m\"\n";
+    let fleet = fleet(agent, "");
+    fleet.role("hand", "sh", more);
+    let row = fire(&fleet);
+    assert_eq!(row["outcome"], "PARTIAL", "{row:#}");
+    let branch = fleet.branches().join(" ");
+    for file in ["work", "other"] {
+        let shown = fleet.git(&["show", &format!("{branch}:{file}.txt")]);
+        assert_eq!(shown, format!("{file}\n"));
+    }
+    let number = fleet.pulls()[0]["number"].as_u64().unwrap();
+    let shown = fleet
+        .ok(&["pr", "show", &number.to_string(), "--json"])
+        .to_string();
+    assert!(
+        !shown.contains("- passed: ") && shown.contains("- passed, before"),
+        "{shown}"
+    );
+    assert!(!shown.contains("has finished it"), "{shown}");
+    nothing_lost(&fleet, &row, &["work\n", "other\n"]);
+}
+
 /// Who says that all is done and left nothing but what programs make again has changed nothing.
 #[test]
 fn caches_alone_are_no_work_that_was_forgotten() {

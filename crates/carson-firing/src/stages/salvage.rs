@@ -184,7 +184,10 @@ async fn take_up(
     let taken = if settled.outcome == Outcome::Ok {
         aside(ctx, place, seen, &message, saved).await
     } else {
-        seen.snapshot(&message).await.map(|_| None)
+        seen.snapshot(&message).await.map(|added| {
+            saved.added = added.is_some();
+            None
+        })
     };
     taken.unwrap_or_else(|error| {
         stays(ctx, place, &error, saved);

@@ -276,7 +276,33 @@ async fn a_head_that_went_astray_is_joined() {
     for commit in [&branch, &stray] {
         assert!(world.kept().bare.descends(&taken, commit).await.unwrap());
     }
-    assert_eq!(world.show(&taken, "c").unwrap(), b"3");
+    for (file, holds) in [("a", b"1"), ("b", b"2"), ("c", b"3")] {
+        assert_eq!(world.show(&taken, file).unwrap(), holds, "{file}");
+    }
+}
+
+/// Where both changed the same lines the branch is what it was, and its history has the other.
+#[tokio::test]
+async fn a_head_that_went_astray_undoes_nothing_of_the_branch() {
+    for more in [None, Some("more")] {
+        let world = World::new().await;
+        let tree = world.worktree("one").await;
+        tree.put("a", "of the branch");
+        tree.put("README.md", "of the branch");
+        let branch = tree.commit_as_session("On the branch");
+        tree.run(["checkout", "--quiet", "-b", "elsewhere", tree.base.as_str()]);
+        tree.put("README.md", "of elsewhere");
+        let stray = tree.commit_as_session("Elsewhere");
+        if let Some(more) = more {
+            tree.put("README.md", more);
+        }
+        let taken = salvage(&world, &tree).await;
+        for commit in [&branch, &stray] {
+            assert!(world.kept().bare.descends(&taken, commit).await.unwrap());
+        }
+        assert_eq!(world.show(&taken, "a").unwrap(), b"of the branch");
+        assert_eq!(world.show(&taken, "README.md").unwrap(), b"of the branch");
+    }
 }
 
 #[tokio::test]
