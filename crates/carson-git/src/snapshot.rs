@@ -60,8 +60,16 @@ impl Seen {
         self.save_inner().await?;
         let bare = &self.worktree.kept.bare;
         // The files belong to where HEAD is; that brings the branch along, where it descends from it.
-        let (ground, behind) = (self.ground().await?, self.head_behind().await?);
-        let head = behind.or_else(|| self.stray.clone());
+        let (ground, elsewhere) = (self.ground().await?, self.head_elsewhere().await?);
+        if elsewhere.is_some() && self.stray.is_none() {
+            let held = [&self.found.staged, &self.found.files];
+            let held = held.into_iter().flatten().cloned().collect();
+            // They were joined before.
+            if self.holds_trees(&self.tip, held).await? {
+                return Ok(None);
+            }
+        }
+        let head = elsewhere.or_else(|| self.stray.clone());
         let mut parents = vec![head.unwrap_or_else(|| self.tip.clone())];
         if let Some(staged) = self.staged_apart() {
             let note = format!("{message}\n\nWhat was staged; the files had changed since.");
@@ -98,14 +106,13 @@ impl Seen {
         self.commit(&tree, &parents, message).await.map(Some)
     }
 
-    /// The commit of HEAD, when the session went back there from its work.
-    async fn head_behind(&self) -> Result<Option<Oid>, GitError> {
+    /// The commit of HEAD, when the session went there from its work: back, or to another line.
+    async fn head_elsewhere(&self) -> Result<Option<Oid>, GitError> {
         let (Some(head), Some(newest)) = (&self.found.head, &self.found.newest) else {
             return Ok(None);
         };
-        let bare = &self.worktree.kept.bare;
-        let is_behind = head != newest && bare.descends(newest, head).await?;
-        Ok(is_behind.then(|| head.clone()))
+        let goes_on = self.worktree.kept.bare.descends(head, newest).await?;
+        Ok((!goes_on).then(|| head.clone()))
     }
 
     /// Commits of inner repositories come along.
