@@ -185,6 +185,17 @@ impl Mirror {
 }
 
 impl Bare {
+    /// Whether they have a commit in common.
+    pub(crate) async fn are_related(&self, sides: &Sides) -> Result<bool, GitError> {
+        let (head, base) = (sides.head.git2(), sides.base.git2());
+        self.read(move |repo| match repo.merge_base(head, base) {
+            Ok(_) => Ok(true),
+            Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(false),
+            Err(error) => Err(error),
+        })
+        .await
+    }
+
     /// The tree of the merge; `None` where they conflict.
     pub(crate) async fn merged_tree(
         &self,

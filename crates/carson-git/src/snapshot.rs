@@ -98,7 +98,12 @@ impl Seen {
             head: oid.clone(),
             base: self.tip.clone(),
         };
-        let tree = match bare.merged_tree(&sides).await? {
+        let merged = match bare.are_related(&sides).await? {
+            true => bare.merged_tree(&sides).await?,
+            // git merges no two histories that have nothing in common.
+            false => None,
+        };
+        let tree = match merged {
             Some(tree) => tree,
             None => bare.tree_of(&self.tip).await?,
         };
