@@ -13,7 +13,7 @@ use carson_proc::inspector::Question;
 use nix::dir::{Dir, Type};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat, renameat};
-use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat, fstat};
+use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 use serde::{Deserialize, Serialize};
 
@@ -106,27 +106,21 @@ fn up(from: BorrowedFd<'_>, name: &CStr, top: BorrowedFd<'_>, next: &mut u64) ->
     }
 }
 
-/// Opens a directory with every right of its owner; most have them already.
+/// Opens a directory with every right of its owner.
 fn open(above: BorrowedFd<'_>, name: &CStr) -> nix::Result<OwnedFd> {
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let opened = || openat(above, name, flags, Mode::empty());
-    let dir = match opened() {
-        Err(Errno::EACCES) => {
-            fchmodat(above, name, Mode::S_IRWXU, FchmodatFlags::FollowSymlink)?;
-            return opened();
-        }
-        dir => dir?,
-    };
-    if !Mode::from_bits_truncate(fstat(&dir)?.st_mode).contains(Mode::S_IRWXU) {
-        fchmod(&dir, Mode::S_IRWXU)?;
-    }
-    Ok(dir)
+    fchmodat(above, name, Mode::S_IRWXU, FchmodatFlags::FollowSymlink)?;
+    openat(above, name, flags, Mode::empty())
 }
 
 /// What is in a directory.
 fn list(dir: BorrowedFd<'_>) -> nix::Result<Vec<(CString, Kind)>> {
-    // It reads from the beginning, and goes back there.
-    let again = dir.try_clone_to_owned().map_err(|_| Errno::last())?;
+    let again = openat(
+        dir,
+        c".",
+        OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC,
+        Mode::empty(),
+    )?;
     let mut found = Vec::new();
     for item in Dir::from_fd(again)?.iter() {
         let item = item?;
