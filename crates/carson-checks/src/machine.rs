@@ -45,10 +45,7 @@ pub async fn know_sandbox(home: &Home) {
         let Ok(kept) = serde_json::to_string(&Reached { on, level }) else {
             return;
         };
-        let (host, now) = (&home.fleet.host, home.clock.now());
-        if let Err(error) = home.store.keep_measured(host, SANDBOX, &kept, now).await {
-            warn!(%error, what = SANDBOX, "a measured fact could not be kept");
-        }
+        Machine::of_firing(&home).keep(SANDBOX, &kept).await;
     }));
 }
 

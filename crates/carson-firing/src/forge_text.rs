@@ -71,12 +71,16 @@ pub(crate) fn pull_body(
         .says(": ")
         .quotes(&settled.reason)
         .says("\n");
+    // Known by the commits: whoever concludes a dead firing adds nothing more.
+    let work = saved.work.as_ref().map(carson_git::Oid::as_str);
+    let verified = facts.verified.as_deref();
+    let is_added_to = work.is_some() && verified.is_some() && work != verified;
     if facts.promise == PromiseFact::Passed {
         let story = taken.story.as_ref();
         // What must hold several times is one check.
         let of_story = story.and_then(|story| story.promises.first());
         for check in ctx.role.checks(taken.repo).into_iter().chain(of_story) {
-            body = match saved.added {
+            body = match is_added_to {
                 false => body.says("- passed: "),
                 true => {
                     body.says("- passed, before what was not committed on its branch was added: ")
@@ -107,7 +111,7 @@ pub(crate) fn pull_body(
         };
     }
     // What only lacks something that can be named here was finished by its session.
-    let is_judged = facts.halt.is_none() && facts.promise == PromiseFact::Passed && !saved.added;
+    let is_judged = facts.halt.is_none() && facts.promise == PromiseFact::Passed && !is_added_to;
     if settled.outcome == Outcome::Partial && is_judged {
         body = body.says("\nIts session has finished it; what the outcome says is in the way.\n");
     } else if settled.outcome != Outcome::Ok {

@@ -10,8 +10,8 @@ pub(crate) struct Saved {
     /// The commit that the remote took as the firing's branch.
     pub pushed: Option<Oid>,
     pub kept_ref: Option<String>,
-    /// Whether what was uncommitted, or elsewhere, was added to the work: no check has seen that.
-    pub added: bool,
+    /// The work with what was added to it, uncommitted or elsewhere: no check has seen more than its firing's facts say.
+    pub work: Option<Oid>,
     /// What went wrong on the way, for the report.
     pub trouble: Vec<String>,
     /// Why a person must look before anything of it leaves.

@@ -13,8 +13,8 @@ use crate::idle_ref::IdleRef;
 use crate::oid::Oid;
 use crate::ref_change::{self, RefChange};
 
-/// A bare repository of ours. Only git commands of ours and libgit2 write in it, and its configuration is put
-/// right before each of them.
+/// A bare repository of ours. Only git commands of ours write in it, whose configuration is put right before each of them,
+/// and libgit2, which runs nothing that a configuration names.
 #[derive(Clone)]
 pub(crate) struct Bare {
     path: PathBuf,

@@ -10,7 +10,7 @@ use crate::seen::Seen;
 impl Seen {
     /// Commits everything that is not ignored onto the firing's branch: what is staged (a commit of
     /// its own when the files differ from it) and the files as they are. Commits on which HEAD
-    /// strayed become parents, or the branch follows them. `None` when the branch has it all.
+    /// strayed are merged with it, or the branch follows them. `None` when the branch has it all.
     ///
     /// # Errors
     /// When git fails, or the branch has moved since; then it is where it was.

@@ -73,6 +73,7 @@ async fn save(ctx: &Ctx<'_>, reached: &mut Reached<'_>, settled: &Settled) -> Sa
         .tip()
         .await
         .unwrap_or_else(|_| seen.tip().clone());
+    saved.work = Some(tip.clone());
     // Earlier work to which nothing was added is where it was; finished, it is offered all the same.
     if !place.is_begin(&tip) || settled.outcome == Outcome::Ok && tip != place.worktree.base {
         let taken = reached.taken.as_ref();
@@ -184,10 +185,7 @@ async fn take_up(
     let taken = if settled.outcome == Outcome::Ok {
         aside(ctx, place, seen, &message, saved).await
     } else {
-        seen.snapshot(&message).await.map(|added| {
-            saved.added = added.is_some();
-            None
-        })
+        seen.snapshot(&message).await.map(|_| None)
     };
     taken.unwrap_or_else(|error| {
         stays(ctx, place, &error, saved);

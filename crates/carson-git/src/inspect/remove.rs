@@ -113,7 +113,7 @@ fn open(above: BorrowedFd<'_>, name: &CStr) -> nix::Result<OwnedFd> {
     openat(above, name, flags, Mode::empty())
 }
 
-/// What is in a directory.
+/// What is in a directory. It is opened anew each time: btrfs shows what was moved into it since to nobody who had it open.
 fn list(dir: BorrowedFd<'_>) -> nix::Result<Vec<(CString, Kind)>> {
     let again = openat(
         dir,

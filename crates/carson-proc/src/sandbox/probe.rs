@@ -12,9 +12,8 @@ use crate::sandbox::level::{Level, NO_ANSWER};
 /// What is known.
 static ANSWER: OnceLock<Level> = OnceLock::new();
 
-/// Takes an answer of another process of ours for our own, where [`circumstances`](super::circumstances()) are
-/// the same as there. Every
-/// launcher finds out for itself what it reaches: what is believed wrongly is said by the first of them.
+/// Takes an answer of another process of ours for our own, where [`circumstances`](super::circumstances()) are the same as
+/// there. Every launcher finds out for itself what it reaches: what is believed wrongly is said by the first of them.
 pub fn believe(level: Level) {
     let _ = ANSWER.set(level);
 }
