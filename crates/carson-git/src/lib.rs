@@ -71,6 +71,7 @@ mod merging;
 mod mirror;
 mod named;
 mod newest;
+mod nothing_new;
 mod oid;
 mod own_commit;
 mod paths;

@@ -107,6 +107,9 @@ impl Mirror {
 
     async fn fetch(&self, within: Duration) -> Result<(), GitError> {
         self.is_whole()?;
+        if self.has_nothing_new().await {
+            return Ok(());
+        }
         let fetch = self.remote_git("fetch")?.within(within).args([
             "--quiet",
             "--prune",
