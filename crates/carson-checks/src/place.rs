@@ -37,6 +37,7 @@ pub(crate) async fn writable(scene: &Scene<'_>) -> Option<Verdict> {
     let places = [
         layout.state(),
         layout.mirrors(),
+        layout.kept(),
         layout.benches(),
         layout.logs(),
         layout.root.join("transcripts"),

@@ -97,6 +97,12 @@ impl Layout {
         self.mirrors().join(format!("{repo}.git"))
     }
 
+    /// Beside them, what sessions made and is kept: carson-git puts it there.
+    #[must_use]
+    pub fn kept(&self) -> PathBuf {
+        self.root.join("kept")
+    }
+
     /// Worktrees of firings.
     #[must_use]
     pub fn benches(&self) -> PathBuf {

@@ -16,6 +16,7 @@ use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::remote::Remote;
 use crate::skeleton::{is_pack, skeleton};
+use crate::torn;
 
 /// The store that belongs to a mirror. Cheap to make; it appears when something is first kept.
 #[derive(Clone, Debug)]
@@ -94,7 +95,7 @@ impl Kept {
     /// Makes it where it is missing. It appears whole or not at all.
     pub(crate) fn make(&self) -> Result<(), GitError> {
         if self.path().join("HEAD").is_file() {
-            return Ok(());
+            return torn::mend_head(self.path());
         }
         let half = self
             .path()

@@ -94,6 +94,7 @@ mod stale;
 mod stat_data;
 mod tidy;
 mod timeouts;
+mod torn;
 mod touched;
 mod tree_walk;
 mod unreferenced_commits;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use carson_proc::inspector::Inspector;
 use tokio::time::{Instant, sleep};
-use tracing::{info, warn};
+use tracing::info;
 
 use crate::bare::Bare;
 use crate::config::Own;
@@ -18,6 +18,7 @@ use crate::ref_change::RefChange;
 use crate::remote::Remote;
 use crate::scratch;
 use crate::timeouts::{CLONE, REMOTE};
+use crate::torn;
 
 /// Refs that hold the commits on which kept work stands, each named after its commit.
 pub(crate) const BASES: &str = "refs/carson/base/";
@@ -67,9 +68,14 @@ impl Mirror {
         scratch::sweep(self.path());
         self.kept().make()?;
         scratch::sweep(self.kept().path());
-        self.mend_head()?;
+        torn::mend_head(self.path())?;
         if self.path().join("HEAD").is_file() {
-            return self.fetch(REMOTE).await;
+            let fetched = self.fetch(REMOTE).await;
+            // Once: what is broken still is the remote's.
+            return match fetched.is_err() && self.mend_refs().await? {
+                true => self.fetch(REMOTE).await,
+                false => fetched,
+            };
         }
         let half = Self::at(
             self.path().with_extension("clone"),
@@ -92,17 +98,20 @@ impl Mirror {
         durable::name(self.path(), self.path().parent().unwrap_or(self.path()))
     }
 
-    /// Nothing of ours reads the `HEAD` of a bare clone, but without a sound one git finds no repository.
-    pub(crate) fn mend_head(&self) -> Result<(), GitError> {
-        let head = self.path().join("HEAD");
-        let text = std::fs::read(&head).unwrap_or_default();
-        if text.starts_with(b"ref: refs/") || !self.path().join("objects").is_dir() {
-            return Ok(());
+    /// Removes what is broken of the refs that a fetch brings again, and of those that name what they hold, which are written
+    /// anew. Whether there was one: git fetches nothing then, and says that the remote did not send it.
+    async fn mend_refs(&self) -> Result<bool, GitError> {
+        let mut is_mended = false;
+        for fetched in ["refs/remotes/origin", "refs/tags"] {
+            is_mended |= !torn::remove_refs(self.path(), fetched)?.is_empty();
         }
-        warn!(mirror = %self.path().display(), "its HEAD is broken; it gets a new one");
-        let new = self.path().join("HEAD.new");
-        std::fs::write(&new, "ref: refs/heads/main\n").map_err(|source| io(&new, source))?;
-        std::fs::rename(&new, &head).map_err(|source| io(&head, source))
+        for name in torn::remove_refs(self.path(), BASES)? {
+            is_mended = true;
+            if let Some(Ok(base)) = name.strip_prefix(BASES).map(str::parse) {
+                self.hold_base(&base).await?;
+            }
+        }
+        Ok(is_mended)
     }
 
     async fn fetch(&self, within: Duration) -> Result<(), GitError> {
@@ -211,8 +220,11 @@ impl Mirror {
     /// top of it, and the store of that has nothing but that.
     pub(crate) async fn hold_base(&self, base: &Oid) -> Result<(), GitError> {
         let name = format!("{BASES}{base}");
-        if self.bare.ref_target(&name).await?.is_some() {
-            return Ok(());
+        match self.bare.ref_target(&name).await {
+            Ok(Some(_)) => return Ok(()),
+            Ok(None) => {}
+            Err(broken) if torn::remove_refs(self.path(), &name)?.is_empty() => return Err(broken),
+            Err(_) => {}
         }
         let change = RefChange::to(name.clone(), base);
         self.bare.change_refs(vec![change]).await?;

@@ -14,6 +14,7 @@ use crate::mirror::Mirror;
 use crate::oid::Oid;
 use crate::remote::Remote;
 use crate::timeouts::{ASK, REMOTE};
+use crate::torn;
 
 /// What a push did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,7 +212,7 @@ impl Mirror {
     /// A command that talks to the remote, under a name and an address of our own: nothing written
     /// into the mirror's configuration decides where we go.
     pub(crate) fn remote_git(&self, verb: &str) -> Result<Git, GitError> {
-        self.mend_head()?;
+        torn::mend_head(self.path())?;
         self.remote.reach(self.bare.git(verb), self.path())
     }
 }

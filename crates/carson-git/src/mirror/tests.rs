@@ -32,6 +32,66 @@ async fn a_missing_base_says_what_there_is() {
     }
 }
 
+/// What a disk that failed left: each of them makes every fetch fail, as if the remote were broken.
+#[tokio::test]
+async fn broken_refs_are_fetched_again() {
+    let world = World::new().await;
+    world.upstream("topic/a", "a", "a");
+    git(&world.origin(), ["tag", "one", "main"]);
+    world.mirror.refresh().await.unwrap();
+    let base = world.mirror.resolve("main").await.unwrap();
+    world.mirror.hold_base(&base).await.unwrap();
+    let held = format!("{BASES}{base}");
+    let names = [
+        "refs/remotes/origin/main",
+        "refs/remotes/origin/topic/a",
+        "refs/remotes/origin/gone",
+        "refs/tags/one",
+        &held,
+    ];
+    let refs = || {
+        git(
+            world.mirror.path(),
+            ["for-each-ref", "--format=%(refname) %(objectname)"],
+        )
+    };
+    let before = refs();
+    for name in names {
+        for torn in ["", "\0\0\0\0", "no commit\n"] {
+            let file = world.mirror.path().join(name);
+            write(&file, torn);
+            world.mirror.refresh().await.unwrap();
+            // Whoever takes work over.
+            world.mirror.hold_base(&base).await.unwrap();
+            assert_eq!(refs(), before, "{name} {torn:?}");
+        }
+    }
+    // Nobody else's lock is taken for one, and what is the remote's own is said to be its.
+    let lock = world.mirror.path().join("refs/remotes/origin/other.lock");
+    write(&lock, "");
+    write(&world.mirror.path().join(names[0]), "");
+    write(&world.origin().join("refs/heads/main"), "");
+    world.mirror.refresh().await.unwrap_err();
+    assert!(lock.exists());
+}
+
+#[tokio::test]
+async fn a_broken_head_is_made_anew() {
+    let world = World::new().await;
+    let kept = world.mirror.kept();
+    kept.make().unwrap();
+    for repository in [world.mirror.path(), kept.path()] {
+        write(&repository.join("HEAD"), "");
+    }
+    world.mirror.refresh().await.unwrap();
+    for repository in [world.mirror.path(), kept.path()] {
+        assert_eq!(
+            git(repository, ["rev-parse", "--is-bare-repository"]),
+            "true"
+        );
+    }
+}
+
 #[tokio::test]
 async fn an_empty_remote_says_so() {
     let world = World::bare();
