@@ -33,11 +33,12 @@ pub fn ago(span: TimeDelta) -> String {
 }
 
 /// The end of what a program printed, at most so many letters of it and from a whole word on, on one line: without empty
-/// lines, and without what npm says of itself.
+/// lines, without what npm says of itself, and without where Node or a JVM was, which follows what went wrong there.
 #[must_use]
 pub fn end_of(said: &str, letters: usize) -> String {
     let lines = said.lines().map(str::trim);
-    let told = lines.filter(|line| !line.is_empty() && !is_of_npm_itself(line));
+    let says = |line: &&str| !line.is_empty() && !is_of_npm_itself(line) && !is_of_a_stack(line);
+    let told = lines.filter(says);
     let told = told.collect::<Vec<_>>().join(" / ");
     let Some((at, before)) = told.char_indices().rev().nth(letters) else {
         return told;
@@ -57,6 +58,25 @@ fn is_of_npm_itself(line: &str) -> bool {
         .find_map(|word| line.strip_prefix(word));
     line.starts_with("npm notice")
         || error.is_some_and(|said| said.starts_with("A complete log of this run"))
+}
+
+/// A frame of a stack, as `at check (/tree/test.js:5:8)`, `at node:internal/main:28:49 {` or `at a.B.c(B.java:7)`, and what
+/// Node says of itself below it.
+fn is_of_a_stack(line: &str) -> bool {
+    if let Some(version) = line.strip_prefix("Node.js v") {
+        return version.starts_with(|first: char| first.is_ascii_digit());
+    }
+    let Some(frame) = line.strip_prefix("at ") else {
+        return false;
+    };
+    let frame = frame.trim_end_matches([' ', '{']);
+    let place = frame.strip_suffix(')').unwrap_or(frame);
+    let number = place.rsplit_once(':').map(|(_, number)| number);
+    place.ends_with("(native")
+        || place.ends_with("(<anonymous>")
+        || place.ends_with("(Native Method")
+        || number
+            .is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A word for `sh`, whatever is in it.
@@ -95,6 +115,33 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_went_wrong_is_above_the_stack() {
+        let said = "`node test.js` did not exit 0 (exit code 1)\nnode:assert:126\n  throw new AssertionError(obj);\n  ^\n\n\
+             AssertionError [ERR_ASSERTION]: out/5.txt is WRONG\n    at Object.<anonymous> (/w/test.js:5:8)\n    \
+             at Module._compile (node:internal/modules/cjs/loader:1554:14)\n    at new Promise (<anonymous>)\n    \
+             at async Promise.all (index 0)\n    at node:internal/main/run_main_module:28:49 {\n  \
+             generatedMessage: false,\n  code: 'ERR_ASSERTION',\n  operator: '=='\n}\n\nNode.js v20.20.2\n";
+        let told = end_of(said, 300);
+        assert!(told.contains("out/5.txt is WRONG"), "{told}");
+        assert!(
+            !told.contains("loader") && !told.contains("Node.js"),
+            "{told}"
+        );
+        let java =
+            "java.lang.AssertionError: no\n\tat a.B.c(B.java:7)\n\tat a.B.d(Native Method)\n";
+        assert_eq!(end_of(java, 300), "java.lang.AssertionError: no");
+        // Words that begin like one.
+        for words in [
+            "at least 3: no",
+            "at 12:",
+            "at the end (of it)",
+            "Node.js vanished",
+        ] {
+            assert_eq!(end_of(words, 300), words);
+        }
+    }
 
     #[test]
     fn the_end_of_an_output_is_what_tells_why() {
