@@ -11,6 +11,7 @@ use crate::fenced_quote;
 use crate::queue::approval_words;
 use crate::reached::Taken;
 use crate::record::Record;
+use crate::roles::kind::Closing;
 use crate::saved::Saved;
 
 /// Firings that are told one by one in the last comment.
@@ -117,7 +118,7 @@ pub(crate) fn pull_body(
     } else if settled.outcome != Outcome::Ok {
         body = body.says("\nThis is unfinished work that was saved; it is not ready to be read.\n");
     }
-    let beside = beside(saved);
+    let beside = beside(saved, taken);
     if !beside.as_str().is_empty() {
         body = body.and(&beside).says("\n");
     }
@@ -143,14 +144,17 @@ pub(crate) fn refused_entries(declared: &Admitted) -> Page {
     page
 }
 
-pub(crate) fn forge_note(ctx: &Ctx<'_>, rec: &Record, settled: &Settled, saved: &Saved) -> Page {
+pub(crate) fn forge_note(closing: &Closing<'_, '_>, settled: &Settled) -> Page {
+    let Closing {
+        ctx, rec, saved, ..
+    } = closing;
     let mut note = Page::default()
         .names(&ctx.role.title)
         .says(" ended as ")
         .names(settled.outcome)
         .says(": ")
         .quotes(&settled.reason);
-    note = note.and(&beside(saved));
+    note = note.and(&beside(saved, closing.taken));
     // Beside finished work the pull request says it.
     if settled.outcome != Outcome::Ok {
         note = note.says("\n").and(&fenced_quote::last_words(rec));
@@ -159,13 +163,17 @@ pub(crate) fn forge_note(ctx: &Ctx<'_>, rec: &Record, settled: &Settled, saved: 
 }
 
 /// What a session left that is not in its work, and where it is.
-fn beside(saved: &Saved) -> Page {
+fn beside(saved: &Saved, taken: &Taken<'_>) -> Page {
     let mut page = Page::default();
     if let Some(kept) = &saved.kept_ref {
         page = page
-            .says("\n\nKept in Carson's store (`kept/` in its home) under `")
+            .says("\n\nKept in Carson's store, under `")
             .names(kept)
-            .says("`.");
+            .says("`: in a checkout on its machine, `git fetch CARSON_HOME/kept/")
+            .names(&taken.repo.name)
+            .says(".git ")
+            .names(kept)
+            .says("` and `git show FETCH_HEAD`.");
     }
     for trouble in &saved.trouble {
         page = page.says("\n\nTrouble: ").quotes(trouble);

@@ -275,6 +275,27 @@ fn work_that_a_repository_s_check_never_passes_is_no_finished_work() {
     );
 }
 
+/// The check sees commits alone: a session that forgot a file hears so, and so does who reads how it ended.
+#[test]
+fn a_check_that_fails_for_want_of_an_uncommitted_file_says_that_there_is_one() {
+    let forgets = "date +%N >> work.txt; git add work.txt; git commit --quiet -m Work; echo x > needed.txt; echo '[OK] done'";
+    let fleet = fleet(forgets, "");
+    repository_says(&fleet, "check = \"test -e needed.txt\"");
+    let row = fire(&fleet);
+    let reason = row["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("times without what was left uncommitted; `test -e needed.txt`"),
+        "{reason}"
+    );
+    let id = row["id"].as_str().unwrap();
+    let shown = fleet.carson(&["show", id, "--prompt"]).stdout;
+    assert!(
+        shown.contains("worktree has changes or files that are not: `git status`"),
+        "{shown}"
+    );
+    nothing_lost(&fleet, &row, &["x\n"]);
+}
+
 #[test]
 fn a_commit_that_would_close_another_issue_does_not_leave() {
     for (message, leaves) in [

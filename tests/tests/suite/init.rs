@@ -130,9 +130,21 @@ fn a_clone_is_taken_itself_and_its_origin_is_named() {
     for said in [
         format!("repository: {}", clone.canonicalize().unwrap().display()),
         format!("not to its origin {origin}"),
-        format!("carson init --repo {origin}"),
+        format!("`url = \"{origin}\"` in [repos.clone] of carson.toml takes that one"),
     ] {
         assert!(made.stdout.contains(&said), "{said}: {made:#?}");
+    }
+    // Which it does, also after the other one was looked at.
+    let dry = ["--home", "new", "fire", "implementer", "--dry-run"];
+    let own = clone.canonicalize().unwrap();
+    let settings = fleet.root().join("new/carson.toml");
+    for (from, to) in [(&own, &own), (&own, &fleet.remote())] {
+        let (from, to) = (format!("{from:?}"), format!("{to:?}"));
+        let text = fs::read_to_string(&settings).unwrap();
+        assert!(text.contains(&from), "{text}");
+        fs::write(&settings, text.replace(&from, &to)).unwrap();
+        let ran = fleet.carson(&dry);
+        assert_eq!(ran.code, Some(0), "{to}: {ran:#?}");
     }
 }
 

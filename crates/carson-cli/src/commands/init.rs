@@ -301,12 +301,14 @@ impl Done {
 
     /// What was found and decided.
     fn tell_choices(&self, begun: &Begun<'_>) {
-        let Source { url, base, .. } = &self.scaffold.source;
+        let Source {
+            url, base, name, ..
+        } = &self.scaffold.source;
         print::line(&format!("repository: {url}, work starts from {base}"));
         if let Some(origin) = &self.scaffold.source.origin {
             print::line(&format!(
                 "  it is this checkout, because its issues and pull requests are files here: branches are pushed into \
-                 it, and not to its origin {origin}; `carson init --repo {origin}` would take that one"
+                 it, and not to its origin {origin}; `url = \"{origin}\"` in [repos.{name}] of carson.toml takes that one"
             ));
         }
         print::line(&match (&begun.hosted.slug, &begun.not_let_in) {

@@ -35,6 +35,10 @@ const NOTHING_COMMITTED: &str = "Nothing was committed on your branch. The check
 /// What a session hears whose work changed nothing about a check that failed before it.
 const AS_BEFORE: &str = "The check fails in the same way without your work, on the untouched base:";
 
+/// What a session hears of a check that failed while its worktree had more than its commits.
+const LEFT: &str = "The check saw only what is committed on your branch, and your worktree has changes or files \
+    that are not: `git status` names them. Commit what belongs to the work.";
+
 /// Tokens of a failed check that the next session hears.
 const FEEDBACK: usize = 4_000;
 
@@ -221,6 +225,10 @@ fn told(placed: &Placed<'_, '_>, failure: &Failure, verdict: &Verdict) -> String
         text.push_str(&warned(found));
         text.push('\n');
     }
+    if failure.is_left {
+        text.push_str(LEFT);
+        text.push('\n');
+    }
     text.push_str(&cut(&failure.said, FEEDBACK));
     text
 }
@@ -234,8 +242,12 @@ async fn given_up(
     stagnated: Option<&Stagnation>,
 ) -> Halt {
     let times = carson_core::text::counted(attempts, "time");
+    let left = match failure.is_left {
+        true => " without what was left uncommitted",
+        false => "",
+    };
     let why = format!(
-        "the check failed {times}; {}",
+        "the check failed {times}{left}; {}",
         verify::in_short(&failure.said)
     );
     if let Some(before) = as_before(placed, failure) {

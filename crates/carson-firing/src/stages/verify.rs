@@ -54,6 +54,8 @@ pub(crate) struct Failure {
     pub print: Digest,
     /// The commit that it judged.
     pub commit: Oid,
+    /// Whether the worktree has more than that commit.
+    pub is_left: bool,
 }
 
 pub(crate) async fn check(
@@ -132,6 +134,7 @@ pub(crate) async fn check(
                 said,
                 print,
                 commit,
+                is_left: seen.facts().dirty,
             }));
         }
     }
