@@ -11,7 +11,6 @@ use crate::fenced_quote;
 use crate::queue::approval_words;
 use crate::reached::Taken;
 use crate::record::Record;
-use crate::roles::kind::Closing;
 use crate::saved::Saved;
 
 /// Firings that are told one by one in the last comment.
@@ -144,17 +143,19 @@ pub(crate) fn refused_entries(declared: &Admitted) -> Page {
     page
 }
 
-pub(crate) fn forge_note(closing: &Closing<'_, '_>, settled: &Settled) -> Page {
-    let Closing {
-        ctx, rec, saved, ..
-    } = closing;
+pub(crate) fn forge_note(
+    ctx: &Ctx<'_>,
+    rec: &Record,
+    taken: &Taken<'_>,
+    (settled, saved): (&Settled, &Saved),
+) -> Page {
     let mut note = Page::default()
         .names(&ctx.role.title)
         .says(" ended as ")
         .names(settled.outcome)
         .says(": ")
         .quotes(&settled.reason);
-    note = note.and(&beside(saved, closing.taken));
+    note = note.and(&beside(saved, taken));
     // Beside finished work the pull request says it.
     if settled.outcome != Outcome::Ok {
         note = note.says("\n").and(&fenced_quote::last_words(rec));

@@ -52,7 +52,8 @@ fn release(closing: &Closing<'_, '_>, settled: &Settled) -> Release {
     let ctx = closing.ctx;
     let spares = closing.facts.spares_the_work();
     let (add, counts) = labels_after(settled.outcome, spares, ctx.role.work.label());
-    let mut note = forge_text::forge_note(closing, settled);
+    let mut note =
+        forge_text::forge_note(ctx, closing.rec, closing.taken, (settled, closing.saved));
     if let Some(Halt::AsBefore(_)) = closing.facts.halt {
         note = note.and(&forge_text::not_its_fault());
     }

@@ -80,7 +80,7 @@ fn asks(closing: &Closing<'_, '_>) -> Vec<String> {
 
 fn ends(closing: &Closing<'_, '_>, issue: u64, add: Vec<String>) -> Effect {
     let (ctx, settled) = (closing.ctx, closing.settled);
-    let note = forge_text::forge_note(closing, settled);
+    let note = forge_text::forge_note(ctx, closing.rec, closing.taken, (settled, closing.saved));
     Effect::Release {
         issue,
         release: Release {
