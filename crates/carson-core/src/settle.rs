@@ -377,6 +377,14 @@ fn settle_commits(facts: &Facts) -> Settled {
     if facts.commits == 0 && !facts.beside.is_empty() {
         return settled(Outcome::Partial, apart(facts));
     }
+    // The draft was unfinished when it was left, and one word finishes nothing.
+    let judged =
+        facts.promise == PromiseFact::Passed || facts.diff_review == DiffReviewFact::Approved;
+    let is_work = facts.commits > 0 && (!facts.unchanged || judged);
+    if let (false, Some(why)) = (is_work, &facts.untaken) {
+        let why = format!("the session said [OK], and what it committed was not saved: {why}");
+        return settled(Outcome::Failed, why);
+    }
     if facts.commits == 0 && facts.dirty {
         return settled(
             Outcome::NoCommit,
@@ -389,16 +397,13 @@ fn settle_commits(facts: &Facts) -> Settled {
     if let Some(why) = facts.story.as_ref().and_then(StoryFact::failed) {
         return settled(Outcome::Failed, why);
     }
-    // The draft was unfinished when it was left, and one word finishes nothing.
-    let judged =
-        facts.promise == PromiseFact::Passed || facts.diff_review == DiffReviewFact::Approved;
-    if facts.unchanged && !judged && facts.dirty {
+    if !is_work && facts.dirty {
         return settled(
             Outcome::NoCommit,
             "the session said [OK] but committed nothing",
         );
     }
-    if facts.unchanged && !judged {
+    if !is_work {
         let why = "the session said [OK] but added nothing to the draft, and nothing has judged it";
         return settled(Outcome::Failed, why);
     }

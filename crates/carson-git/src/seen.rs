@@ -291,12 +291,15 @@ impl Worktree {
 
     async fn seen(&self, found: Found, dir: Option<ScratchDir>) -> Result<Seen, GitError> {
         let mut found = found;
-        let cannot = |error: GitError| {
+        // What the branch has is older work then.
+        let cannot = |found: &mut Found, error: GitError| {
             let branch = &self.branch;
-            format!("branch {branch} cannot follow the session's: {error}")
+            let why = format!("branch {branch} cannot follow the session's: {error}");
+            found.untaken.get_or_insert_with(|| why.clone());
+            found.trouble.push(why);
         };
         let following = self.following(&found).await.unwrap_or_else(|error| {
-            found.trouble.push(cannot(error));
+            cannot(&mut found, error);
             None
         });
         let tip = match (&following, &found.branch) {
@@ -314,7 +317,7 @@ impl Worktree {
         let (followed, seen) = tokio::join!(follow, self.seen_at(tip, found, dir));
         let mut seen = seen?;
         if let Err(error) = followed {
-            seen.found.trouble.push(cannot(error));
+            cannot(&mut seen.found, error);
             let tip = self.tip_or_base().await?;
             return self.seen_at(tip, seen.found, seen.dir).await;
         }

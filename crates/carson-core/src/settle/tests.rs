@@ -46,6 +46,32 @@ fn outcome(facts: &Facts) -> Outcome {
     settle(facts).outcome
 }
 
+/// Where Carson cannot have what was committed it does not say that there is nothing.
+#[test]
+fn a_commit_that_could_not_be_saved_is_told() {
+    let at = |commits, unchanged, dirty| {
+        let settled = settle(&Facts {
+            commits,
+            unchanged,
+            dirty,
+            untaken: Some("the store is closed".into()),
+            ..ok_facts()
+        });
+        (settled.outcome, settled.reason)
+    };
+    for (commits, unchanged) in [(0, false), (2, true)] {
+        for dirty in [false, true] {
+            let (outcome, reason) = at(commits, unchanged, dirty);
+            assert_eq!(outcome, Outcome::Failed);
+            assert!(
+                reason.ends_with("was not saved: the store is closed"),
+                "{reason}"
+            );
+        }
+    }
+    assert_eq!(at(2, false, false).0, Outcome::Partial);
+}
+
 #[test]
 fn ok_needs_a_commit() {
     assert_eq!(outcome(&ok_facts()), Outcome::Ok);

@@ -38,6 +38,28 @@ async fn facts_follow_the_work() {
     assert_eq!(tree.facts().await.unwrap(), gone);
 }
 
+/// A name of the store's that is in the way: what the branch has is older work then, and nobody is to take it for all.
+#[tokio::test]
+async fn a_branch_that_cannot_follow_is_no_work_of_nobody() {
+    let world = World::new().await;
+    let tree = world.worktree("one").await;
+    tree.put("src/lib.rs", "pub fn two() {}\n");
+    tree.commit_as_session("Work");
+    let kept = world.kept();
+    kept.make().unwrap();
+    let in_the_way = kept.path().join("refs/carson");
+    let _ = std::fs::remove_dir_all(&in_the_way);
+    write(&in_the_way, format!("{}\n", tree.base));
+    let facts = tree.facts().await.unwrap();
+    assert_eq!(facts.commits, 0);
+    let why = facts.untaken.unwrap();
+    assert!(why.contains("cannot follow the session's"), "{why}");
+    assert!(facts.trouble.contains(&why), "{:?}", facts.trouble);
+    std::fs::remove_file(&in_the_way).unwrap();
+    let facts = tree.facts().await.unwrap();
+    assert_eq!((facts.commits, facts.untaken), (1, None));
+}
+
 #[tokio::test]
 async fn measuring_changes_nothing_for_the_session() {
     let world = World::new().await;
