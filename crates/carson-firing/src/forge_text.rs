@@ -170,11 +170,11 @@ fn beside(saved: &Saved, taken: &Taken<'_>) -> Page {
         page = page
             .says("\n\nKept in Carson's store, under `")
             .names(kept)
-            .says("`: in a checkout on its machine, `git fetch CARSON_HOME/kept/")
+            .says("`: in a checkout on its machine, `git fetch ${CARSON_HOME:-~/.carson}/kept/")
             .names(&taken.repo.name)
             .says(".git ")
             .names(kept)
-            .says("` and `git show FETCH_HEAD`.");
+            .says("`, then `git log -p -m HEAD..FETCH_HEAD`.");
     }
     for trouble in &saved.trouble {
         page = page.says("\n\nTrouble: ").quotes(trouble);
